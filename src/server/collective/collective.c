@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "server/data/data.h"
 #include "server/model/proc_list.h"
 #include "server/model/share.h"
 #include "server/port/port.h"
@@ -146,6 +147,7 @@ void sx_collective_free(struct sx_collective *collective)
     sx_rounds_leave(collective);
     sx_asker_deinit(&collective->asker);
     sx_fence_pack_drop(collective);
+    sx_incoming_drop(collective->incoming);
     sx_collective_unlink(collective);
     sx_list_remove(&collective->unread);
     if (!sx_list_empty(&collective->meant.link)) {

@@ -158,11 +158,11 @@ pmix_status_t sx_fence_pack(struct sx_collective *collective);
 /* The fence has ended while it was packed.  Safe on every operation. */
 void sx_fence_pack_drop(struct sx_collective *collective);
 pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_answered_fn answered);
-/* Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS, logged, when the bytes (at a multiple of 8) with
- * which the host has answered a fence that collects data have nothing of a node with members;
+/* Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS, logged, when the bytes with which the host has
+ * answered a fence that collects data have nothing of a node with members;
  * PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_fence_nodes_judge(const struct sx_collective *collective, const char *bytes,
-                                   size_t size);
+pmix_status_t sx_fence_nodes_judge(const struct sx_collective *collective,
+                                   const struct sx_blob_piece pieces[], size_t piece_count);
 bool sx_fence_host_answered(struct sx_collective *collective, const struct sx_host_answer *answer,
                             pmix_status_t *ret_status);
 

@@ -253,13 +253,15 @@ static bool means_others_yet(const struct sx_collective *collective)
 }
 
 /* The host keeps the operation, since the member may have called before it left.  If no process
- * that could still call is on another node, the operation is taken from the host. */
+ * that could still call is on another node, the operation is taken from the host, unless that has
+ * answered, and the values are being stored. */
 static void go_on_without_one_elsewhere(struct sx_collective *collective)
 {
     collective->members.incomplete = true;
     if (!collective->with_host) {
         (void)sx_collective_try(collective);
-    } else if (!sx_round_part_commits(&collective->part) && !means_others_yet(collective)) {
+    } else if (!sx_round_part_commits(&collective->part) && collective->incoming == NULL &&
+               !means_others_yet(collective)) {
         sx_collective_leave_host(collective, PMIX_SUCCESS);
     }
 }

@@ -4,10 +4,14 @@
  * here.
  *
  * The news of a client are the values that it has put since all nodes last received its values.
- * They are removed when the host has answered with PMIX_SUCCESS. */
+ * They are removed when the host has answered with PMIX_SUCCESS.
+ *
+ *     the host answers --all of it fits in this turn--> stored --> released
+ *           \--more--> the host's bytes are kept, and stored in later turns ----^
+ *
+ * Until then the fence counts as one that the host has. */
 #include "server/collective/collective.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "server/data/data.h"
@@ -51,43 +55,75 @@ pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_answered_fn
     return rc;
 }
 
-/* Store the values of the other nodes.  Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS, logged,
- * when a node is missing; PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_UNPACK_FAILURE, logged. */
-static pmix_status_t bytes_take(struct sx_collective *collective, const char *bytes, size_t size)
+/* The values have been stored with @rc, of which @lost had no room.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_PARTIAL_SUCCESS, logged, when a node is missing; PMIX_ERR_OUT_OF_RESOURCE;
+ * PMIX_ERR_UNPACK_FAILURE, logged. */
+static pmix_status_t values_judge(struct sx_collective *collective,
+                                  const struct sx_incoming *incoming, pmix_status_t rc)
 {
-    struct sx_server *const server = collective->members.server;
-    char *copy;
-    pmix_status_t rc = sx_blob_align(&bytes, size, &copy);
+    if (rc == PMIX_ERR_UNPACK_FAILURE) {
+        size_t size = 0;
 
-    if (rc == PMIX_SUCCESS && size > 0) {
-        rc = sx_blob_read(server, bytes, size, sx_modex_store);
-        if (rc == PMIX_ERR_UNPACK_FAILURE) {
-            rc = sx_blob_refuse(size, "a fence", collective->members.real.all[0].nspace);
+        for (size_t i = 0; i < incoming->piece_count; i++) {
+            size += incoming->pieces[i].size;
         }
+        return sx_blob_refuse(size, "a fence", collective->members.real.all[0].nspace);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_fence_nodes_judge(collective, bytes, size);
+        rc = sx_fence_nodes_judge(collective, incoming->pieces, incoming->piece_count);
     }
-    free(copy);
+    if (rc == PMIX_SUCCESS) {
+        news_have_arrived(collective);
+        rc = incoming->far.lost == 0 ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    }
     return rc;
+}
+
+/* In a later turn than the answer, which counts as given now. */
+static void values_stored(struct sx_incoming *incoming, pmix_status_t rc)
+{
+    struct sx_collective *const collective = incoming->owner;
+    const struct sx_host_answer answer = { .server = incoming->server,
+                                           .status = values_judge(collective, incoming, rc),
+                                           .is_stored = true };
+
+    collective->incoming = NULL;
+    collective->part.answered(&collective->asker, &answer);
+}
+
+/* Store the values of the other nodes.  Return: PMIX_ERR_WOULD_BLOCK: in later turns; else as
+ * values_judge. */
+static pmix_status_t values_take(struct sx_collective *collective,
+                                 const struct sx_host_answer *answer)
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+    const struct sx_blob_piece whole = { answer->bytes, answer->size };
+    struct sx_incoming incoming = { .server = collective->members.server,
+                                    .answer = answer,
+                                    .pieces = answer->pieces != NULL ? answer->pieces : &whole,
+                                    .piece_count = answer->pieces != NULL ? answer->piece_count : 1,
+                                    .procs = real->all,
+                                    .proc_count = real->count,
+                                    .stored = values_stored,
+                                    .owner = collective };
+    const pmix_status_t rc = sx_incoming_store(&incoming, &collective->incoming);
+
+    return rc == PMIX_ERR_WOULD_BLOCK ? rc : values_judge(collective, &incoming, rc);
 }
 
 bool sx_fence_host_answered(struct sx_collective *collective, const struct sx_host_answer *answer,
                             pmix_status_t *ret_status)
 {
-    struct sx_server *const server = collective->members.server;
-    const uint64_t lost = server->data.modex_lost;
     pmix_status_t status = answer->status;
 
     if (collective->part.is_alone && !sx_rounds_fence_was_alone(collective, answer)) {
         return false;
     }
-    if (status == PMIX_SUCCESS) {
-        status = bytes_take(collective, answer->bytes, answer->size);
-    }
-    if (status == PMIX_SUCCESS) {
-        news_have_arrived(collective);
-        status = server->data.modex_lost == lost ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    if (status == PMIX_SUCCESS && !answer->is_stored) {
+        status = values_take(collective, answer);
+        if (status == PMIX_ERR_WOULD_BLOCK) {
+            return false;
+        }
     }
     *ret_status = status;
     return true;

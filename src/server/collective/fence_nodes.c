@@ -169,8 +169,19 @@ static pmix_status_t members_judge(struct jobs *jobs, const struct sx_alias_list
     return rc;
 }
 
-pmix_status_t sx_fence_nodes_judge(const struct sx_collective *collective, const char *bytes,
-                                   size_t size)
+/* Return: whether all servers have sent sections for their members. */
+static bool sections_count(struct jobs *jobs, const struct sx_blob_piece pieces[], size_t count)
+{
+    size_t i = 0;
+
+    while (i < count && sx_blob_sections(pieces[i].bytes, pieces[i].size, section_count, jobs)) {
+        i++;
+    }
+    return i == count;
+}
+
+pmix_status_t sx_fence_nodes_judge(const struct sx_collective *collective,
+                                   const struct sx_blob_piece pieces[], size_t piece_count)
 {
     const struct sx_alias_list *const real = &collective->members.real;
     struct jobs jobs = { .server = collective->members.server };
@@ -181,7 +192,7 @@ pmix_status_t sx_fence_nodes_judge(const struct sx_collective *collective, const
     }
     if (!jobs_list(&jobs, real)) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
-    } else if (sx_blob_sections(bytes, size, section_count, &jobs)) {
+    } else if (sections_count(&jobs, pieces, piece_count)) {
         rc = members_judge(&jobs, real);
     }
     jobs_clear(&jobs);

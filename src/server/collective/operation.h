@@ -294,6 +294,7 @@ struct sx_shown {
 struct sx_collective_engine;
 struct sx_fence_pack;
 struct sx_group_plan;
+struct sx_incoming;
 struct sx_kind;
 
 /* An open operation. */
@@ -331,6 +332,8 @@ struct sx_collective {
     pmix_status_t ended;
     struct sx_fence_pack
         *pack; /* of a fence whose bytes for the host are being packed; else NULL */
+    struct sx_incoming
+        *incoming; /* of a fence whose values of other nodes are being stored; else NULL */
     struct sx_group_plan *plan; /* for a group that is being built: group_construct.h; else NULL */
     struct sx_agreed agreed;    /* by the servers of several nodes; no members: not agreed */
     struct sx_timer deadline;

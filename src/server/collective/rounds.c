@@ -154,20 +154,16 @@ static void part_remove(struct sx_round_part *part)
     part->rounds = NULL;
 }
 
-/* End @part here; this may free it. */
-static void part_end(struct sx_rounds *rounds, struct sx_round_part *part, pmix_status_t status,
-                     const struct sx_blob *contributions)
+/* End @part here with @answer; this may free it. */
+static void part_answer(struct sx_round_part *part, const struct sx_host_answer *answer)
 {
-    struct sx_collective *const collective = collective_of(part);
-    const struct sx_host_answer answer = {
-        .server = rounds->server,
-        .status = status,
-        .bytes = contributions != NULL ? contributions->bytes : NULL,
-        .size = contributions != NULL ? contributions->size : 0,
-    };
-
     part_remove(part);
-    part->answered(&collective->asker, &answer);
+    part->answered(&collective_of(part)->asker, answer);
+}
+
+static void part_end(struct sx_rounds *rounds, struct sx_round_part *part, pmix_status_t status)
+{
+    part_answer(part, &(struct sx_host_answer){ .server = rounds->server, .status = status });
 }
 
 /* Return: the first part for which @is holds; NULL: none.  The walk restarts each time, since
@@ -193,7 +189,7 @@ static void parts_end_named(struct sx_rounds *rounds, pmix_status_t status)
     struct sx_round_part *part;
 
     while ((part = part_first(rounds, is_named)) != NULL) {
-        part_end(rounds, part, status, NULL);
+        part_end(rounds, part, status);
     }
 }
 
@@ -314,7 +310,7 @@ static void round_begin(void *arg, uint64_t now_ns)
     (void)now_ns;
     rounds->is_busy = true;
     while ((done = part_first(rounds, is_done)) != NULL) {
-        part_end(rounds, done, collective_of(done)->ended, NULL);
+        part_end(rounds, done, collective_of(done)->ended);
     }
     rounds->has_news = false;
     if (!sx_list_empty(&rounds->parts)) {
@@ -420,8 +416,12 @@ static pmix_status_t count_said(struct sx_rounds *rounds, uint32_t server,
     return PMIX_SUCCESS;
 }
 
+/* The contributions of all servers to @part: a piece each, or (of kinds that commit) one after the
+ * other. */
 struct gathering {
     struct sx_round_part *part;
+    struct sx_blob_piece *pieces;
+    size_t piece_count;
     struct sx_blob blob;
 };
 
@@ -436,6 +436,11 @@ static pmix_status_t gather_said(struct sx_rounds *rounds, uint32_t server,
     if (!is_of(gathering->part, entry, id) || entry->size == 0) {
         return PMIX_SUCCESS;
     }
+    if (gathering->pieces != NULL) { /* a server names it once */
+        gathering->pieces[gathering->piece_count++] = (struct sx_blob_piece){ contribution,
+                                                                              entry->size };
+        return PMIX_SUCCESS;
+    }
     at = sx_blob_extend(&gathering->blob, entry->size);
     if (at == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -444,31 +449,46 @@ static pmix_status_t gather_said(struct sx_rounds *rounds, uint32_t server,
     return PMIX_SUCCESS;
 }
 
-/* End @part, as all servers do. */
-static void part_conclude(struct sx_rounds *rounds, struct sx_round_part *part, const char *bytes,
-                          size_t size)
+/* End @part, as all servers do: a fence with what lies in the host's bytes. */
+static void part_conclude(struct sx_rounds *rounds, struct sx_round_part *part,
+                          const struct sx_host_answer *said)
 {
+    const bool is_fence = !collective_of(part)->kind->commits;
     struct gathering gathering = { .part = part };
+    pmix_status_t rc = PMIX_SUCCESS;
     uint32_t count;
-    const pmix_status_t rc = said_each(rounds, bytes, size, gather_said, &gathering, &count);
 
-    part_end(rounds, part, rc, &gathering.blob);
+    if (is_fence) {
+        gathering.pieces = calloc(part->named_count, sizeof(*gathering.pieces));
+        rc = gathering.pieces == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = said_each(rounds, said->bytes, said->size, gather_said, &gathering, &count);
+    }
+    part_answer(part, &(struct sx_host_answer){ .server = rounds->server,
+                                                .status = rc,
+                                                .bytes = gathering.blob.bytes,
+                                                .size = gathering.blob.size,
+                                                .pieces = gathering.pieces,
+                                                .piece_count = gathering.piece_count,
+                                                .question = said->question });
     sx_blob_clear(&gathering.blob);
+    free(gathering.pieces);
 }
 
 /* Act on the entries of @server_count servers.  Return: whether the next round begins at once. */
 static bool part_judge(struct sx_rounds *rounds, struct sx_round_part *part, uint32_t server_count,
-                       const char *bytes, size_t size)
+                       const struct sx_host_answer *said)
 {
     struct sx_collective *const collective = collective_of(part);
     const bool by_all = part->named_count == server_count;
 
     if (by_all && part->status != PMIX_SUCCESS) {
-        part_end(rounds, part, part->status, NULL);
+        part_end(rounds, part, part->status);
         return true;
     }
     if (by_all && (!collective->kind->commits || part->commit_count == server_count)) {
-        part_conclude(rounds, part, bytes, size);
+        part_conclude(rounds, part, said);
         return true;
     }
     const bool has_committed = sx_round_part_commits(part);
@@ -489,12 +509,10 @@ static bool part_judge(struct sx_rounds *rounds, struct sx_round_part *part, uin
 /* The host has answered, and has no round any more. */
 static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answer *answer)
 {
-    const char *bytes = answer->bytes;
     pmix_status_t rc = answer->status;
     struct sx_round_part *named;
     uint32_t server_count = 0;
     bool at_once = false;
-    char *copy = NULL;
 
     rounds->is_asked = false;
     rounds->is_busy = true;
@@ -505,10 +523,7 @@ static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answe
         part->status = part->is_notified ? collective_of(part)->ended : PMIX_SUCCESS;
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_blob_align(&bytes, answer->size, &copy);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = said_each(rounds, bytes, answer->size, count_said, NULL, &server_count);
+        rc = said_each(rounds, answer->bytes, answer->size, count_said, NULL, &server_count);
         if (rc == PMIX_ERR_UNPACK_FAILURE || server_count == 0) {
             rc = sx_blob_refuse(answer->size, "a fence", rounds->procs[0].nspace);
             parts_refuse(rounds, rc);
@@ -519,9 +534,8 @@ static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answe
         at_once = true;
     }
     while ((named = part_first(rounds, is_named)) != NULL) {
-        at_once |= part_judge(rounds, named, server_count, bytes, answer->size);
+        at_once |= part_judge(rounds, named, server_count, answer);
     }
-    free(copy);
     rounds->pause_ns = at_once ? SX_ROUNDS_PAUSE_MIN_NS : rounds->pause_ns;
     rounds_schedule(rounds, at_once || rounds->has_news);
     rounds->is_busy = false;

@@ -8,6 +8,7 @@
  *     waiting_gets.c   requests of clients for values that are not in the store
  *     get_index.c      those requests, by the rank and key that they wait for
  *     remote_gets.c    ask the host for the data that ranks of other nodes have committed
+ *     incoming.c       what the host brings of these is stored, some in each turn
  *
  *     put --> stored --commit--> answers Gets that wait, and requests of other nodes
  *     Get of what is not stored --> WAITING --> answered, as waiting_gets.c draws
@@ -16,7 +17,9 @@
 #ifndef SX_SERVER_DATA_DATA_H
 #define SX_SERVER_DATA_DATA_H
 
+#include "server/model/blob.h"
 #include "server/model/state.h"
+#include "server/port/port.h"
 
 /* ---- Gets that wait ------------------------------------------------------------------------- */
 
@@ -65,9 +68,6 @@ pmix_status_t sx_modex_give(struct sx_server *server, struct sx_client *client, 
 /* The same for @rank, which is on another node. */
 pmix_status_t sx_modex_give_elsewhere(struct sx_nspace *nspace, uint32_t rank, const char *key,
                                       const pmix_value_t *value);
-/* As sx_modex_put, for a value from another node.  A value for which there is no room is counted in
- * server.modex_lost. */
-pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const struct sx_opened *body);
 /* The values of one commit are complete: answer the Gets that wait for them.  An event informs the
  * client how many values could not be kept. */
 pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client);
@@ -77,6 +77,57 @@ void sx_modex_client_expected(struct sx_server *server, struct sx_client *client
 /* The client's turns are over. */
 void sx_modex_client_gone(struct sx_server *server, struct sx_client *client);
 void sx_modex_client_removed(struct sx_server *server, struct sx_client *client);
+
+/* ---- values of other nodes, which the host brings ------------------------------------------- */
+
+/* Of the puts that are stored one after the other; zeroed in the beginning. */
+struct sx_modex_far {
+    size_t lost;            /* values for which there was no room */
+    struct sx_far_put *put; /* a long one, of which a part is stored; NULL: none */
+};
+/* Store a put in steps: a struct sx_modex_far, and else as a sx_blob_fn. */
+pmix_status_t sx_modex_store(void *far, struct sx_nspace *nspace, uint32_t rank,
+                             const struct sx_blob_piece *put, size_t *left);
+/* Behind the last put, or instead of the next step. */
+void sx_modex_far_end(struct sx_modex_far *far);
+
+struct sx_incoming;
+/* All is stored, or cannot be: @status.  @incoming is freed behind it. */
+typedef void (*sx_incoming_fn)(struct sx_incoming *incoming, pmix_status_t status);
+
+/* Bytes that the host has brought: they are stored at once, or in this and later turns.
+ *
+ *     sx_incoming_store --all fits in this turn--> stored
+ *          \--more--> RUNNING, some in each turn --> stored: the callback
+ *          \--some of its namespaces have others in front--> WAITS --those are stored--> RUNNING
+ *
+ * So what was brought first is stored first, in each namespace.  All RUNNING ones of a turn have a
+ * bound together, and take turns.  The host's bytes stay until the end. */
+struct sx_incoming {
+    struct sx_server *server;
+    const struct sx_host_answer *answer;
+    const struct sx_blob_piece *pieces; /* in the bytes of @answer */
+    size_t piece_count;
+    const pmix_proc_t *procs; /* whose namespaces they are of; not read after the first step */
+    size_t proc_count;
+    sx_incoming_fn stored; /* when it was not stored at once */
+    void *owner;           /* of the caller; NULL: none any more */
+    /* incoming.c's; zeroed in the beginning */
+    struct sx_list link;
+    uint64_t names; /* a bit for the hash of each namespace */
+    struct sx_question *question;
+    struct sx_blob_reader reader;
+    struct sx_modex_far far;
+};
+
+/* Return: PMIX_ERR_WOULD_BLOCK: @stored will be called, with *ret; else it is done:
+ * PMIX_SUCCESS, also with values lost (far.lost); PMIX_ERR_UNPACK_FAILURE, for the caller to
+ * refuse; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_incoming_store(struct sx_incoming *incoming, struct sx_incoming **ret);
+/* Store no more of it; NULL: nothing to do. */
+void sx_incoming_drop(struct sx_incoming *incoming);
+/* The server ends: store no more of those that have no owner left. */
+void sx_incomings_deinit(struct sx_server *server);
 
 /* ---- servers of other nodes ask, through the host, for the data of a local rank ------------- */
 

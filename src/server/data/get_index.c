@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "server/data/data.h"
 #include "server/model/state.h"
 
 static bool answers_step(struct sx_server *server, size_t *left);
@@ -163,6 +164,10 @@ static void remote_end(struct sx_awaited *awaited)
     if (awaited->remote.is_active) {
         sx_timer_remove(&awaited->remote.timer);
         sx_asker_deinit(&awaited->remote.asker);
+        if (awaited->remote.incoming != NULL) {
+            awaited->remote.incoming->owner = NULL;
+            awaited->remote.incoming = NULL;
+        }
         awaited->remote.is_active = false;
     }
 }

@@ -36,7 +36,8 @@ struct sx_remote {
     uint64_t timer_ns, asked_ns;
     uint64_t lost_ns;  /* time after which an answer counts as lost */
     uint64_t pause_ns; /* pause before asking again for a value that the host did not have */
-    bool is_asked;     /* an answer is outstanding */
+    bool is_asked;     /* an answer is outstanding ... */
+    struct sx_incoming *incoming; /* ... or its values are being stored; NULL: none are */
 };
 
 #define SX_WAITING_STEP 1000u /* Gets that are answered in one turn */

@@ -120,31 +120,229 @@ static void put_is_brought(struct sx_nspace *nspace, uint32_t rank, const struct
     }
 }
 
-pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const struct sx_opened *body)
+#define COPIED_PER_UNIT 640u /* bytes that are copied; memory to be allocated counts, too */
+
+static void far_spend(size_t *left, uint64_t cost)
 {
+    *left -= cost < *left ? cost : *left;
+}
+
+/* @put has been stored with @rc. */
+static void far_end(struct sx_modex_far *far, struct sx_nspace *nspace, uint32_t rank,
+                    const struct put *put, pmix_status_t rc)
+{
+    if (rc != PMIX_SUCCESS) {
+        put_is_lost(nspace, rank, put->key, rc);
+        far->lost++;
+    } else if (!sx_scope_takes(put->head->scope) && !sx_list_empty(&nspace->awaited)) {
+        put_is_brought(nspace, rank, put);
+    }
+}
+
+/* Check and store a put at once.  Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE. */
+static pmix_status_t far_store(struct sx_modex_far *far, struct sx_nspace *nspace, uint32_t rank,
+                               const struct sx_blob_piece *bytes)
+{
+    struct sx_opened body;
     struct put put;
-    pmix_status_t rc = put_read(body, &put);
+
+    if (sx_body_open(&body, &sx_put_body, bytes->bytes, bytes->size) != NULL ||
+        put_read(&body, &put) != PMIX_SUCCESS) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    /* A value that its rank has withdrawn from other nodes must not stay on this one. */
+    const pmix_status_t rc = sx_scope_takes(put.head->scope)
+                                 ? sx_store_withdraw(&nspace->store, SX_REALM_JOB, rank, put.key,
+                                                     PMIX_GLOBAL)
+                                 : put_store(&nspace->store, rank, &put);
+
+    far_end(far, nspace, rank, &put, rc);
+    return PMIX_SUCCESS;
+}
+
+/* ---- long values of other nodes -------------------------------------------------------------- */
+
+/*     CHECKED --a value with qualifiers--> COPIED --its legend is stored--> MOVED --> STORED
+ *         \--another---------------------------------------------------------------^ */
+enum far_state { FAR_CHECKED, FAR_COPIED, FAR_MOVED, FAR_STORED };
+
+struct sx_far_put {
+    enum far_state state;
+    struct sx_server *server;
+    char nspace[PMIX_MAX_NSLEN + 1];
+    struct sx_opened body;
+    struct sx_judging judging;
+    struct put put;
+    struct sx_pages pages; /* of the value that is moved */
+    size_t copied;
+    struct sx_flat_checker *mover;
+    struct sx_store_long value;
+};
+
+#define FAR_AT_ONCE_BYTES ((size_t)256 << 10)
+#define FAR_BYTES_PER_LOOK 20u /* a check takes as long as the copy of so many */
+
+void sx_modex_far_end(struct sx_modex_far *far)
+{
+    struct sx_far_put *const all = far->put;
+
+    if (all == NULL) {
+        return;
+    }
+    struct sx_nspace *const nspace = sx_nspace_find(all->server, all->nspace);
+
+    if (nspace != NULL && nspace->has_store) {
+        sx_store_long_drop(&nspace->store, &all->value);
+    }
+    sx_judging_end(&all->judging);
+    sx_flat_checker_free(all->mover);
+    sx_pages_free(&all->pages);
+    free(all);
+    far->put = NULL;
+}
+
+/* All is checked: begin to store it. */
+static pmix_status_t far_checked(struct sx_far_put *all)
+{
+    const struct put *const put = &all->put;
+    const pmix_status_t rc = put_read(&all->body, &all->put);
+
+    all->value = (struct sx_store_long){ .realm = SX_REALM_JOB,
+                                         .row = all->value.row,
+                                         .key = put->key,
+                                         .scope = rc == PMIX_SUCCESS ? put->head->scope : 0,
+                                         .cell = put->cell,
+                                         .body = put->body };
+    all->state = strcmp(put->key, PMIX_QUALIFIED_VALUE) == 0 ? FAR_COPIED : FAR_STORED;
+    return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : PMIX_ERR_UNPACK_FAILURE;
+}
+
+static pmix_status_t far_check_step(struct sx_far_put *all, size_t *left)
+{
+    const uint64_t looks = 2 + *left / FAR_BYTES_PER_LOOK;
+    uint64_t rest = looks;
+    const char *why = NULL;
+    const bool is_more = sx_judging_step(&all->judging, &all->body, &rest, &why);
+
+    far_spend(left, (looks - rest) * FAR_BYTES_PER_LOOK);
+    if (is_more) {
+        return PMIX_ERR_WOULD_BLOCK;
+    }
+    return why == NULL ? far_checked(all) : PMIX_ERR_UNPACK_FAILURE;
+}
+
+/* The value that is part of a qualified one gets other offsets: that needs a copy. */
+static pmix_status_t far_copy_step(struct sx_far_put *all, struct sx_nspace *nspace, size_t *left)
+{
+    struct put *const put = &all->put;
+    const size_t rest = put->cell.len - all->copied, some = rest < *left ? rest : *left;
+    struct sx_flat_first first;
+
+    if (all->pages.at == NULL && !sx_pages_grow(&all->pages, 0, put->cell.len)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(all->pages.at + all->copied, (const char *)put->body + all->copied, some);
+    all->copied += some;
+    far_spend(left, some);
+    if (all->copied < put->cell.len) {
+        return PMIX_ERR_WOULD_BLOCK;
+    }
+    const pmix_status_t rc = sx_qualified_begin(&nspace->store, &put->cell, all->pages.at,
+                                                put->name, &first);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const bool takes = sx_scope_takes(put.head->scope);
+    all->value.realm = SX_REALM_QUALIFIED;
+    all->value.key = put->name;
+    all->value.cell = first.value;
+    all->value.body = all->pages.at + first.off;
+    all->mover = sx_flat_mover_new(&first, all->pages.at + first.off);
+    all->state = FAR_MOVED;
+    return all->mover != NULL ? PMIX_ERR_WOULD_BLOCK : PMIX_ERR_OUT_OF_RESOURCE;
+}
 
-    /* A value that its rank has withdrawn from other nodes must not stay on this one. */
-    rc = takes ? sx_store_withdraw(&nspace->store, SX_REALM_JOB, rank, put.key, PMIX_GLOBAL)
-               : put_store(&nspace->store, rank, &put);
-    if (rc != PMIX_SUCCESS) {
-        put_is_lost(nspace, rank, put.key, rc);
-        sx_server_get()->data.modex_lost++;
-    } else if (!takes && !sx_list_empty(&nspace->awaited)) {
-        put_is_brought(nspace, rank, &put);
+static pmix_status_t far_move_step(struct sx_far_put *all, size_t *left)
+{
+    const uint64_t looks = 2 + *left / FAR_BYTES_PER_LOOK;
+    uint64_t rest = looks;
+
+    if (sx_flat_checker_step(all->mover, &rest) != PMIX_ERR_WOULD_BLOCK) {
+        all->mover = sx_flat_checker_free(all->mover);
+        all->state = FAR_STORED;
     }
-    return PMIX_SUCCESS;
+    far_spend(left, (looks - rest) * FAR_BYTES_PER_LOOK);
+    return PMIX_ERR_WOULD_BLOCK;
+}
+
+/* Return: PMIX_ERR_WOULD_BLOCK: another step is needed; PMIX_ERR_UNPACK_FAILURE; else the status of
+ * the value, which is stored, or lost. */
+static pmix_status_t far_step(struct sx_far_put *all, struct sx_nspace *nspace, size_t *left)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    switch (all->state) {
+    case FAR_CHECKED:
+        return far_check_step(all, left);
+    case FAR_COPIED:
+        return far_copy_step(all, nspace, left);
+    case FAR_MOVED:
+        return far_move_step(all, left);
+    case FAR_STORED:
+        break;
+    }
+    return sx_store_put_step(&nspace->store, &all->value, *left, &rc) ? PMIX_ERR_WOULD_BLOCK : rc;
+}
+
+/* Return: NULL: it is stored at once: memory is out, or it is not a put. */
+static struct sx_far_put *far_begin(struct sx_nspace *nspace, uint32_t rank,
+                                    const struct sx_blob_piece *bytes)
+{
+    struct sx_far_put *const all = calloc(1, sizeof(*all));
+
+    if (all == NULL || sx_body_lay(&all->body, &sx_put_body, bytes->bytes, bytes->size) != NULL) {
+        free(all);
+        return NULL;
+    }
+    all->server = sx_server_get();
+    memcpy(all->nspace, nspace->name, strlen(nspace->name) + 1);
+    all->value.row = rank;
+    return all;
+}
+
+pmix_status_t sx_modex_store(void *arg, struct sx_nspace *nspace, uint32_t rank,
+                             const struct sx_blob_piece *bytes, size_t *left)
+{
+    struct sx_modex_far *const far = arg;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (nspace == NULL) {
+        sx_modex_far_end(far); /* the rank is here now, or its namespace has gone */
+        return PMIX_SUCCESS;
+    }
+    if (far->put == NULL && bytes->size > FAR_AT_ONCE_BYTES) {
+        far->put = far_begin(nspace, rank, bytes);
+    }
+    const uint64_t before = nspace->store.copied_bytes;
+
+    if (far->put == NULL) {
+        rc = far_store(far, nspace, rank, bytes);
+        far_spend(left, bytes->size);
+    } else {
+        rc = far_step(far->put, nspace, left);
+    }
+    far_spend(left, COPIED_PER_UNIT + nspace->store.copied_bytes - before);
+    if (far->put != NULL && rc != PMIX_ERR_WOULD_BLOCK) {
+        if (rc != PMIX_ERR_UNPACK_FAILURE) {
+            far_end(far, nspace, rank, &far->put->put, rc);
+            rc = PMIX_SUCCESS;
+        }
+        sx_modex_far_end(far);
+    }
+    return rc;
 }
 
 /* ---- the next generation of a store --------------------------------------------------------- */
-
-#define COPIED_PER_UNIT 640u /* bytes that are copied; memory to be allocated counts, too */
 
 /* One step, charged to the client whose put began the copy.  So the copy is done soon, and other
  * clients do not wait. */

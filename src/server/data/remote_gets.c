@@ -117,6 +117,10 @@ static void time_is_over(void *arg, uint64_t now_ns)
         sx_awaited_unasked(awaited);
         return;
     }
+    if (remote->incoming != NULL) { /* it has answered, and its values are being stored */
+        wake_at(awaited, sx_deadline_ns(now_ns, remote->lost_ns));
+        return;
+    }
     if (remote->is_asked) {
         sx_log(SX_LOG_INFO, "the host has not answered for %s.%u: it is asked again",
                awaited->nspace->name, awaited->rank);
@@ -143,31 +147,19 @@ static bool is_hasty(struct sx_wait *wait, void *arg)
     return !wait->patient || !verdict->not_yet;
 }
 
-static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
+/* The values of an answer of @size bytes have been stored with @status. */
+static void values_stored(struct sx_awaited *awaited, pmix_status_t status, size_t size)
 {
     const uint64_t now_ns = sx_now_ns();
-    pmix_status_t status = answer->status;
 
-    if (status == PMIX_SUCCESS && answer->size > 0) {
-        status = sx_blob_read(answer->server, answer->bytes, answer->size, sx_modex_store);
-    }
-    if (asker == NULL) {
-        return; /* no Get waits any more; a later one finds the value in the store */
-    }
-    struct sx_awaited *awaited = SX_CONTAINER(asker, struct sx_awaited, remote.asker);
-
-    if (status == PMIX_ERR_UNPACK_FAILURE && answer->size > 0) {
-        (void)sx_blob_refuse(answer->size, "a Get", awaited->nspace->name);
+    if (status == PMIX_ERR_UNPACK_FAILURE && size > 0) {
+        (void)sx_blob_refuse(size, "a Get", awaited->nspace->name);
     }
     awaited->remote.is_asked = false;
     awaited->remote.lost_ns = LOST_NS;
-    if (answer->refused) {
-        sx_awaited_end(awaited, status);
-        return;
-    }
     sx_awaited_look(awaited); /* all data from the rank's node are in the store */
-    if (status == PMIX_SUCCESS && answer->size > 0) {
-        sx_awaited_renewed(awaited, answer->size / 1024);
+    if (status == PMIX_SUCCESS && size > 0) {
+        sx_awaited_renewed(awaited, size / 1024);
     }
     sx_awaited_commit(awaited);
     struct verdict verdict = { .not_yet = status == PMIX_SUCCESS || status == PMIX_ERR_NOT_FOUND ||
@@ -182,6 +174,59 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
         wake_at(awaited, sx_deadline_ns(now_ns, awaited->remote.pause_ns));
         awaited->remote.pause_ns *= awaited->remote.pause_ns < PAUSE_MAX_NS ? 2 : 1;
     }
+}
+
+static void stored_later(struct sx_incoming *incoming, pmix_status_t status)
+{
+    struct sx_awaited *const awaited = incoming->owner;
+
+    if (awaited != NULL) {
+        awaited->remote.incoming = NULL;
+        values_stored(awaited, status, incoming->pieces[0].size);
+    }
+}
+
+/* Without @awaited no Get waits any more; a later one finds the values in the store.  An earlier
+ * answer may be stored yet: then the Gets have that one. */
+static pmix_status_t values_take(struct sx_awaited *awaited, const struct sx_host_answer *answer)
+{
+    const struct sx_blob_piece whole = { answer->bytes, answer->size };
+    struct sx_incoming incoming = { .server = answer->server,
+                                    .answer = answer,
+                                    .pieces = &whole,
+                                    .piece_count = 1,
+                                    .procs = answer->subject,
+                                    .proc_count = 1,
+                                    .stored = stored_later };
+    struct sx_incoming *nobody = NULL;
+
+    if (awaited != NULL && awaited->remote.incoming == NULL) {
+        incoming.owner = awaited;
+        return sx_incoming_store(&incoming, &awaited->remote.incoming);
+    }
+    return sx_incoming_store(&incoming, &nobody);
+}
+
+static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    struct sx_awaited *const awaited = asker == NULL
+                                           ? NULL
+                                           : SX_CONTAINER(asker, struct sx_awaited, remote.asker);
+    pmix_status_t status = answer->status;
+
+    if (status == PMIX_SUCCESS && answer->size > 0) {
+        status = values_take(awaited, answer);
+    }
+    if (awaited == NULL || status == PMIX_ERR_WOULD_BLOCK) {
+        return;
+    }
+    if (answer->refused) {
+        awaited->remote.is_asked = false;
+        awaited->remote.lost_ns = LOST_NS;
+        sx_awaited_end(awaited, status);
+        return;
+    }
+    values_stored(awaited, status, answer->size);
 }
 
 void sx_remote_wait(struct sx_wait *wait, uint64_t now_ns)

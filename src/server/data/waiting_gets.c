@@ -567,5 +567,6 @@ void sx_gets_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 
 void sx_gets_deinit(struct sx_server *server)
 {
+    sx_incomings_deinit(server);
     sx_waiting_deinit(&server->data.waiting);
 }

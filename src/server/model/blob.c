@@ -491,46 +491,130 @@ pmix_status_t sx_blob_add_news(struct sx_blob *blob, const struct sx_client *cli
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* The messages of one rank of another node.  Return: false for invalid bytes. */
-static bool section_read(struct sx_server *server, const struct sx_opened *section, sx_blob_fn fn)
+/* A message costs so much, be it read or passed over. */
+#define MESSAGE_COST 64u
+
+static void spend(size_t *left, size_t cost)
 {
-    const struct section_header *const head = section->head;
-    const struct sx_opened_part *const nspace_part = &section->parts[SECTION_NSPACE];
-    const uint8_t *at = section->parts[SECTION_MESSAGES].at;
-    size_t left = section->parts[SECTION_MESSAGES].size;
-    char name[PMIX_MAX_NSLEN + 1] = { 0 };
-    struct sx_opened message, put;
+    *left -= cost < *left ? cost : *left;
+}
 
-    memcpy(name, nspace_part->at, nspace_part->size);
-    struct sx_nspace *const nspace = sx_nspace_find(server, name);
-    const bool wanted = nspace != NULL && nspace->has_store && head->rank < SX_STORE_ROW_MAX &&
-                        sx_client_find(nspace, head->rank) == NULL;
+/* Open the next body of @rest, which is moved on behind it. */
+static bool body_next(struct sx_blob_piece *rest, const struct sx_signature *signature,
+                      struct sx_opened *ret)
+{
+    const uint8_t *at = (const uint8_t *)rest->bytes;
+    const bool good = sx_body_next(ret, signature, &at, &rest->size) == NULL;
 
-    while (left > 0) {
-        if (sx_body_next(&message, &message_body, &at, &left) != NULL ||
-            (wanted && (sx_body_open(&put, &sx_put_body, message.parts[0].at,
-                                     message.parts[0].size) != NULL ||
-                        fn(nspace, head->rank, &put) != PMIX_SUCCESS))) {
-            return false;
+    rest->bytes = (const char *)at;
+    return good;
+}
+
+/* Return: the namespace of the section if its puts are for this node's stores; NULL: they are
+ * not. */
+static struct sx_nspace *section_nspace(const struct sx_blob_reader *reader,
+                                        struct sx_server *server)
+{
+    struct sx_nspace *const nspace = sx_nspace_find(server, reader->nspace);
+
+    return nspace != NULL && nspace->has_store && reader->rank < SX_STORE_ROW_MAX &&
+                   sx_client_find(nspace, reader->rank) == NULL
+               ? nspace
+               : NULL;
+}
+
+/* Go on in the messages of one rank. */
+static pmix_status_t messages_read(struct sx_blob_reader *reader, struct sx_server *server,
+                                   sx_blob_fn fn, void *arg, size_t *left)
+{
+    struct sx_nspace *const nspace = section_nspace(reader, server);
+    pmix_status_t rc = PMIX_SUCCESS;
+    struct sx_opened message;
+
+    while (rc == PMIX_SUCCESS && reader->messages.size > 0) {
+        struct sx_blob_piece rest = reader->messages;
+
+        if (*left == 0) {
+            return PMIX_ERR_WOULD_BLOCK;
         }
+        if (!body_next(&rest, &message_body, &message)) {
+            return PMIX_ERR_UNPACK_FAILURE;
+        }
+        const struct sx_blob_piece put = { (const char *)message.parts[0].at,
+                                           message.parts[0].size };
+
+        rc = fn(arg, nspace, reader->rank, &put, left);
+        spend(left, MESSAGE_COST);
+        reader->messages = rc == PMIX_ERR_WOULD_BLOCK ? reader->messages : rest;
     }
+    return rc;
+}
+
+static bool section_begin(struct sx_blob_reader *reader)
+{
+    struct sx_opened section;
+
+    if (!body_next(&reader->sections, &section_body, &section)) {
+        return false;
+    }
+    const struct sx_opened_part *const name = &section.parts[SECTION_NSPACE];
+    const struct sx_opened_part *const messages = &section.parts[SECTION_MESSAGES];
+
+    memset(reader->nspace, 0, sizeof(reader->nspace));
+    memcpy(reader->nspace, name->at, name->size);
+    reader->rank = ((const struct section_header *)section.head)->rank;
+    reader->messages = (struct sx_blob_piece){ (const char *)messages->at, messages->size };
     return true;
 }
 
-/* The sections of one blob.  Return: false for invalid bytes. */
-static bool sections_read(struct sx_server *server, const struct sx_blob_view *blob, sx_blob_fn fn)
+static bool blob_begin(struct sx_blob_reader *reader)
 {
-    const uint8_t *at = blob->body;
-    size_t left = blob->body_size;
-    struct sx_opened section;
+    struct sx_blob_view blob;
 
-    while (left > 0) {
-        if (sx_body_next(&section, &section_body, &at, &left) != NULL ||
-            !section_read(server, &section, fn)) {
-            return false;
+    if (!sx_blob_next(&reader->blobs.bytes, &reader->blobs.size, &blob) ||
+        blob.magic != SX_BLOB_PUTS) {
+        return false;
+    }
+    reader->sections = (struct sx_blob_piece){ (const char *)blob.body, blob.body_size };
+    return true;
+}
+
+/* Begin what comes next: a section, a blob or a piece.  Return: false for invalid bytes. */
+static bool next_begin(struct sx_blob_reader *reader)
+{
+    if (reader->sections.size > 0) {
+        return section_begin(reader);
+    }
+    if (reader->blobs.size > 0) {
+        return blob_begin(reader);
+    }
+    reader->blobs = *reader->pieces++;
+    reader->piece_count--;
+    return true;
+}
+
+static bool is_read(const struct sx_blob_reader *reader)
+{
+    return reader->messages.size == 0 && reader->sections.size == 0 && reader->blobs.size == 0 &&
+           reader->piece_count == 0;
+}
+
+pmix_status_t sx_blob_read_step(struct sx_blob_reader *reader, struct sx_server *server,
+                                sx_blob_fn fn, void *arg, size_t *left)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (rc == PMIX_SUCCESS && !is_read(reader)) {
+        if (reader->messages.size > 0) {
+            rc = messages_read(reader, server, fn, arg, left);
+        } else if (*left == 0) {
+            rc = PMIX_ERR_WOULD_BLOCK;
+        } else {
+            spend(left, MESSAGE_COST);
+            rc = next_begin(reader) ? PMIX_SUCCESS : PMIX_ERR_UNPACK_FAILURE;
         }
     }
-    return true;
+    return rc;
 }
 
 bool sx_blob_next(const char **at, size_t *left, struct sx_blob_view *ret)
@@ -605,20 +689,4 @@ pmix_status_t sx_blob_refuse(size_t size, const char *what, const char *nspace)
                     "%s: install the same version of this library on all nodes, and let the host "
                     "pass bytes on unchanged",
                     size, what, nspace);
-}
-
-pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t size, sx_blob_fn fn)
-{
-    size_t left = size;
-    bool good = true;
-    struct sx_blob_view blob;
-    char *copy;
-    const pmix_status_t rc = sx_blob_align(&bytes, size, &copy);
-
-    while (rc == PMIX_SUCCESS && good && left > 0) {
-        good = sx_blob_next(&bytes, &left, &blob) && blob.magic == SX_BLOB_PUTS &&
-               sections_read(server, &blob, fn);
-    }
-    free(copy);
-    return good ? rc : PMIX_ERR_UNPACK_FAILURE;
 }

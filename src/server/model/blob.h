@@ -101,7 +101,7 @@ bool sx_blob_next(const char **at, size_t *left, struct sx_blob_view *ret);
 bool sx_blob_sections(const char *bytes, size_t size,
                       void (*fn)(const char *nspace, uint32_t rank, void *arg), void *arg);
 
-/* A host may hand out any address: *bytes at a multiple of 8, as they are or copied to *ret_copy,
+/* Some may hand out any address: *bytes at a multiple of 8, as they are or copied to *ret_copy,
  * which the caller frees.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_blob_align(const char **bytes, size_t size, char **ret_copy);
 
@@ -109,12 +109,30 @@ pmix_status_t sx_blob_align(const char **bytes, size_t size, char **ret_copy);
  * PMIX_ERR_UNPACK_FAILURE. */
 pmix_status_t sx_blob_refuse(size_t size, const char *what, const char *nspace);
 
-/* Hand each put (sx_put_body, opened) of received bytes to @fn; the bytes are any number of blobs,
- * concatenated.  Ranks of this node and unknown namespaces are skipped.  Return: PMIX_SUCCESS;
- * PMIX_ERR_UNPACK_FAILURE, for the caller to refuse, for bytes that are not a blob, or that @fn
- * refuses (after the puts before them). */
-typedef pmix_status_t (*sx_blob_fn)(struct sx_nspace *nspace, uint32_t rank,
-                                    const struct sx_opened *put);
-pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t size, sx_blob_fn fn);
+/* Blobs, concatenated, at a multiple of 8. */
+struct sx_blob_piece {
+    const char *bytes;
+    size_t size;
+};
+
+/* How far received bytes have been read; zeroed but for the pieces. */
+struct sx_blob_reader {
+    const struct sx_blob_piece *pieces; /* that have not begun */
+    size_t piece_count;
+    struct sx_blob_piece blobs, sections, messages; /* the rest of the piece, blob, section */
+    char nspace[PMIX_MAX_NSLEN + 1];                /* of the section ... */
+    uint32_t rank;                                  /* ... and its rank */
+};
+
+/* Hand each put (the bytes of a sx_put_body) to @fn, and count *left down, in bytes: a put takes
+ * some, and what @fn counts besides.  For ranks of this node, and of unknown namespaces, @fn gets
+ * nspace NULL.  @fn returns PMIX_SUCCESS; PMIX_ERR_WOULD_BLOCK, and gets the put again;
+ * PMIX_ERR_UNPACK_FAILURE.  Return: PMIX_SUCCESS when all is read; PMIX_ERR_WOULD_BLOCK: another
+ * step is needed; PMIX_ERR_UNPACK_FAILURE, for the caller to refuse, for bytes that are not a blob,
+ * or that @fn refuses (after the puts before them). */
+typedef pmix_status_t (*sx_blob_fn)(void *arg, struct sx_nspace *nspace, uint32_t rank,
+                                    const struct sx_blob_piece *put, size_t *left);
+pmix_status_t sx_blob_read_step(struct sx_blob_reader *reader, struct sx_server *server,
+                                sx_blob_fn fn, void *arg, size_t *left);
 
 #endif

@@ -35,16 +35,28 @@ void sx_registry_deinit(struct sx_server *server)
     sx_table_deinit(&server->registry.ended_names);
 }
 
-static uint64_t name_hash(struct sx_server *server, const char *name)
+uint64_t sx_nspace_hash(struct sx_server *server, const char *name)
 {
     server->registry.lookups++;
     return XXH3_64bits_withSeed(name, strlen(name), server->seed) | 1; /* 0: none */
 }
 
+uint64_t sx_nspace_names(struct sx_server *server, const pmix_proc_t *procs, size_t count)
+{
+    uint64_t names = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || strcmp(procs[i].nspace, procs[i - 1].nspace) != 0) {
+            names |= UINT64_C(1) << (sx_nspace_hash(server, procs[i].nspace) >> 58);
+        }
+    }
+    return names;
+}
+
 struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name)
 {
     struct sx_registry *const registry = &server->registry;
-    struct sx_table_node *node = sx_table_first(&registry->names, name_hash(server, name));
+    struct sx_table_node *node = sx_table_first(&registry->names, sx_nspace_hash(server, name));
 
     for (; node != NULL; node = sx_table_next(&registry->names, node)) {
         struct sx_nspace *const nspace = SX_CONTAINER(node, struct sx_nspace, node);
@@ -60,7 +72,7 @@ struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name)
 /* Return: the entry of @name; NULL: @name has not ended. */
 static struct sx_table_node *ended_find(struct sx_server *server, const char *name)
 {
-    return sx_table_first(&server->registry.ended_names, name_hash(server, name));
+    return sx_table_first(&server->registry.ended_names, sx_nspace_hash(server, name));
 }
 
 void sx_name_ended(struct sx_server *server, const char *name)
@@ -75,7 +87,7 @@ void sx_name_ended(struct sx_server *server, const char *name)
         sx_table_remove(&registry->ended_names, oldest);
         oldest->hash = 0;
     }
-    if (!sx_table_add(&registry->ended_names, oldest, name_hash(server, name))) {
+    if (!sx_table_add(&registry->ended_names, oldest, sx_nspace_hash(server, name))) {
         return; /* memory is out at the first name, which therefore counts as one to come */
     }
     registry->ended_next = (registry->ended_next + 1) % SX_ENDED_NAMES_MAX;
@@ -111,7 +123,7 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     }
     nspace = calloc(1, sizeof(*nspace));
     if (nspace == NULL ||
-        !sx_table_add(&server->registry.names, &nspace->node, name_hash(server, name))) {
+        !sx_table_add(&server->registry.names, &nspace->node, sx_nspace_hash(server, name))) {
         free(nspace);
         return NULL;
     }

@@ -270,6 +270,10 @@ void sx_registry_deinit(struct sx_server *server);
 
 /* Return: NULL when unknown. */
 struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name);
+/* The hash of a name, which clients cannot guess. */
+uint64_t sx_nspace_hash(struct sx_server *server, const char *name);
+/* A bit for the hash of each namespace of @procs: names of equal hash count as equal. */
+uint64_t sx_nspace_names(struct sx_server *server, const pmix_proc_t *procs, size_t count);
 
 /* A search for the namespaces of a list of processes.  Most lists have runs of one name: each run
  * costs one search.  Set the server, and zero the rest.  The list stays as it is meanwhile, and no

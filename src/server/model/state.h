@@ -232,6 +232,8 @@ struct sx_host {
     bool unreachable_logged; /* that it leads to no other node */
     bool unreadable_logged;  /* that it asks no other node for data */
     struct sx_owed owed[SX_UPCALL_KINDS];
+    struct sx_list unaligned; /* question.c: answers whose bytes are copied in steps */
+    struct sx_steps aligning;
 };
 
 struct sx_port_state {
@@ -333,10 +335,15 @@ struct sx_event_state {
 };
 
 /* data */
+struct sx_incomings {
+    struct sx_list running; /* incoming.c: struct sx_incoming, the next one first ... */
+    struct sx_list waiting; /* ... and those that wait for some of these, or of each other */
+    struct sx_steps steps;  /* stores a part of the next one */
+};
 struct sx_data_state {
     struct sx_waiting waiting;
     uint64_t get_patience_ns; /* waiting_gets.c; 0: no end */
-    uint64_t modex_lost;      /* modex.c: values of other nodes that there was no room for */
+    struct sx_incomings incomings;
     uint64_t generation_last; /* the highest of the stores that have ended */
 };
 

@@ -74,6 +74,12 @@ bool sx_steps_take(struct sx_steps *steps)
     return true;
 }
 
+size_t *sx_steps_left(struct sx_steps *steps)
+{
+    turn_look(steps);
+    return &steps->left;
+}
+
 void sx_steps_go(struct sx_steps *steps)
 {
     if (steps->is_posted || steps->is_busy) {

@@ -41,6 +41,9 @@ void sx_steps_init(struct sx_steps *steps, struct sx_server *server, sx_steps_fn
  * the piece to a step.  True inside a step. */
 bool sx_steps_take(struct sx_steps *steps);
 
+/* How many pieces the caller may still do itself in this turn, for it to count down. */
+size_t *sx_steps_left(struct sx_steps *steps);
+
 /* There is work: do some of it, unless this turn has done enough.  Inside a step: do it later. */
 void sx_steps_go(struct sx_steps *steps);
 

@@ -131,19 +131,33 @@ void sx_wake_all(struct sx_server *server, const struct sx_nspace *nspace, uint3
  * PMIX_SUCCESS is the answer, unless the host has called back as well.  A question is one block of
  * memory, which holds all that the host may read until it answers. */
 
-/* The host's answer.  The bytes are valid during the call. */
+struct sx_question;
+
+/* The host's answer.  The bytes are valid during the call, or as long as they are kept. */
 struct sx_host_answer {
     struct sx_server *server;
-    uint64_t id;              /* as asked */
-    struct sx_client *client; /* as asked */
+    uint64_t id;                /* as asked */
+    struct sx_client *client;   /* as asked */
+    const pmix_proc_t *subject; /* as asked; or NULL */
     pmix_status_t status;
     bool refused;      /* by the entry's return value */
-    const char *bytes; /* fence, direct modex */
+    const char *bytes; /* fence, direct modex: at a multiple of 8 */
     size_t size;
-    const pmix_info_t *info; /* the host's results; a credential or a namespace comes first */
+    const struct sx_blob_piece *pieces; /* of a round, instead: what concerns the operation */
+    size_t piece_count;
+    bool is_stored;               /* a fence: its bytes have been read, and are not there */
+    struct sx_question *question; /* sx_answer_keep */
+    const pmix_info_t *info;      /* the host's results; a credential or a namespace comes first */
     size_t ninfo;
     pmix_proc_t proc; /* tool: its name; without a namespace: the server may choose */
 };
+
+/* Keep the bytes of @answer, inside the callback that gets it.  Return: what keeps them; NULL: they
+ * are not a host's. */
+struct sx_question *sx_answer_keep(const struct sx_host_answer *answer);
+/* They are not read any more.  The host's release function is called once, at the end of the turn;
+ * NULL: nothing to do. */
+void sx_answer_release(struct sx_question *kept);
 
 /* A waiter for answers, as a part of a struct that may end before they arrive. */
 struct sx_asker {

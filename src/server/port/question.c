@@ -39,6 +39,10 @@ struct sx_question {
     size_t bytes;              /* ... as so many */
     struct sx_quota_row quota; /* owed.clients */
     struct sx_host_answer answer;
+    struct sx_pages aligned;          /* a copy of the bytes of the answer ... */
+    size_t aligned_bytes;             /* ... so far */
+    uint64_t names;                   /* as of sx_nspace_names, while its bytes are copied */
+    unsigned keeps;                   /* of the answer: the callback, and sx_answer_keep */
     pmix_release_cbfunc_t release_fn; /* the host's, or of a copy: for what it answers */
     void *release_cbdata;
     _Alignas(max_align_t) struct sx_upcall up; /* what it points at lies behind it */
@@ -240,24 +244,153 @@ static struct sx_question *question_take(uintptr_t number)
     return question;
 }
 
+/* The answer is not read any more.  Not inside a callback of the host. */
+static void question_release(struct sx_question *question)
+{
+    if (question->release_fn != NULL) {
+        question->release_fn(question->release_cbdata);
+    }
+    sx_pages_free(&question->aligned);
+    question_free(question);
+}
+
+/* Hand the answer on. */
+static void question_pass(struct sx_question *question)
+{
+    struct sx_asker *const asker = sx_list_empty(&question->asker_link) ? NULL : question->up.asker;
+
+    sx_list_remove(&question->asker_link); /* the callback may free its owner */
+    question->keeps = 1;
+    if (!question->server->port.host.forgotten) {
+        question->up.answered(asker, &question->answer);
+    }
+    if (--question->keeps == 0) {
+        question_release(question);
+    }
+}
+
+static void kept_release(struct sx_host_call *call)
+{
+    question_release(SX_CONTAINER(call, struct sx_question, call));
+}
+
+struct sx_question *sx_answer_keep(const struct sx_host_answer *answer)
+{
+    if (answer->question != NULL) {
+        answer->question->keeps++;
+    }
+    return answer->question;
+}
+
+void sx_answer_release(struct sx_question *kept)
+{
+    if (kept != NULL && --kept->keeps == 0) { /* the caller may be inside a callback of the host */
+        sx_host_call_append(kept->server, &kept->call, kept_release);
+    }
+}
+
+/* ---- bytes at any address ---------------------------------------------------------------------
+ * Their readers want them at a multiple of 8: some in each turn are copied there. */
+
+#define ALIGN_STEP_BYTES ((size_t)512 << 10)
+
+static bool is_aligned(const struct sx_question *question)
+{
+    return ((uintptr_t)question->answer.bytes & 7) == 0 || question->answer.size == 0 ||
+           question->server->port.host.forgotten;
+}
+
+/* Return: whether the answer can be handed on. */
+static bool align_step(struct sx_question *question, size_t *left)
+{
+    struct sx_host_answer *const answer = &question->answer;
+    struct sx_pages *const aligned = &question->aligned;
+
+    if (is_aligned(question)) {
+        return true;
+    }
+    if (aligned->at == NULL && !sx_pages_grow(aligned, 0, answer->size)) {
+        answer->status = PMIX_ERR_OUT_OF_RESOURCE;
+        answer->bytes = NULL;
+        answer->size = 0;
+        return true;
+    }
+    const size_t rest = answer->size - question->aligned_bytes, some = rest < *left ? rest : *left;
+
+    memcpy(aligned->at + question->aligned_bytes, answer->bytes + question->aligned_bytes, some);
+    question->aligned_bytes += some;
+    *left -= some;
+    if (some == rest) {
+        answer->bytes = (const char *)aligned->at;
+    }
+    return some == rest;
+}
+
+static bool aligns_step(struct sx_server *server, size_t *left)
+{
+    struct sx_list *const all = &server->port.host.unaligned;
+
+    while (*left > 0 && !sx_list_empty(all)) {
+        struct sx_question *const question = SX_LIST_ENTRY(all->next, struct sx_question, link);
+
+        if (!align_step(question, left)) {
+            break;
+        }
+        sx_list_remove(&question->link);
+        question_pass(question);
+    }
+    return sx_list_empty(all);
+}
+
+/* Return: the namespaces of answers whose bytes are copied and that @question asks for, too: of
+ * these, answers keep their order. */
+static uint64_t names_before(struct sx_question *question)
+{
+    const struct sx_upcall *const up = &question->up;
+    const struct sx_list *const all = &question->server->port.host.unaligned;
+    uint64_t names = 0;
+
+    SX_LIST_EACH(it, all) {
+        names |= SX_LIST_ENTRY(it, struct sx_question, link)->names;
+    }
+    question->names = sx_nspace_names(question->server, up->procs, up->nprocs);
+    if (up->proc != NULL) {
+        question->names |= sx_nspace_names(question->server, up->proc, 1);
+    }
+    return names & question->names;
+}
+
+/* Return: whether the answer is handed on in a later turn. */
+static bool is_put_off(struct sx_question *question)
+{
+    struct sx_host *const host = &question->server->port.host;
+
+    if (host->aligning.server == NULL) {
+        sx_list_init(&host->unaligned);
+        sx_steps_init(&host->aligning, question->server, aligns_step, ALIGN_STEP_BYTES);
+    }
+    if ((sx_list_empty(&host->unaligned) || names_before(question) == 0) &&
+        align_step(question, sx_steps_left(&host->aligning))) {
+        return false;
+    }
+    (void)names_before(question);
+    sx_list_append(&host->unaligned, &question->link);
+    sx_steps_later(&host->aligning);
+    return true;
+}
+
 static void question_answered(void *arg, uint64_t now_ns)
 {
     struct sx_question *const question = arg;
-    struct sx_asker *const asker = sx_list_empty(&question->asker_link) ? NULL : question->up.asker;
 
     (void)now_ns;
     if (sx_log_wants(SX_LOG_DEBUG)) {
         sx_log(SX_LOG_DEBUG, "the host has answered %s: %s", question->row->name,
                PMIx_Error_string(question->answer.status));
     }
-    sx_list_remove(&question->asker_link); /* the callback may free its owner */
-    if (!question->server->port.host.forgotten) {
-        question->up.answered(asker, &question->answer);
+    if (question->answer.size == 0 || !is_put_off(question)) {
+        question_pass(question);
     }
-    if (question->release_fn != NULL) { /* released here, never inside the host's own callback */
-        question->release_fn(question->release_cbdata);
-    }
-    question_free(question);
 }
 
 /* Post the answer to the loop; @question is not in the table any more. */
@@ -270,8 +403,10 @@ static void question_post(struct sx_question *question, const struct sx_host_ans
     question->answer.server = question->server;
     question->answer.id = question->up.id;
     question->answer.client = question->up.client;
+    question->answer.subject = question->up.proc;
     question->answer.size = said->bytes == NULL ? 0 : said->size;
     question->answer.ninfo = said->info == NULL ? 0 : said->ninfo;
+    question->answer.question = question;
     question->post = (struct sx_loop_post){ .fn = question_answered, .arg = question };
     (void)sx_loop_post(question->server->loop, &question->post); /* it runs: see below */
 }

@@ -270,8 +270,8 @@ static void release(void *cbdata)
     free(cbdata);
 }
 
-/* The host answers question @number; the far rank has put @key (NULL: nothing). */
-static void answer(unsigned number, pmix_status_t status, const char *key)
+/* The host answers question @number; the far rank has put @key (NULL: nothing).  Any thread. */
+static void answer_as(unsigned number, pmix_status_t status, const char *key)
 {
     struct sx_blob blob = { 0 }, messages = { 0 };
     _Alignas(8) char put[256] = { 0 };
@@ -288,6 +288,11 @@ static void answer(unsigned number, pmix_status_t status, const char *key)
     }
     sx_blob_clear(&messages);
     asked[number].cbfunc(status, blob.bytes, blob.size, asked[number].cbdata, release, blob.bytes);
+}
+
+static void answer(unsigned number, pmix_status_t status, const char *key)
+{
+    answer_as(number, status, key);
     (void)waits(); /* behind the answer */
 }
 
@@ -385,6 +390,343 @@ Test(fence, that_brings_what_cannot_be_kept_is_an_error)
     fence((struct act){ 0 });
     cr_expect_eq(ends(1, "far"), PMIX_SUCCESS);
     cr_expect(is_there("far"));
+}
+
+/* ---- much that the host brings --------------------------------------------------------------- */
+
+#define MUCH ((size_t)8 << 20)
+#define STEP ((size_t)512 << 10)
+
+/* The host's bytes, and what the loop's thread sees in each turn until they are released. */
+static struct watch {
+    struct sx_server *server;
+    struct sx_loop_post post;
+    unsigned number; /* of the question */
+    size_t much;     /* bytes of the value "much" of the far rank ... */
+    uint32_t far;    /* ... which puts this under "far" behind it */
+    size_t shift;    /* of their address */
+    bool garbled;    /* the last bytes are not a put */
+    char *block;     /* NULL: they are released */
+    unsigned turns, releases, early;
+    unsigned acts_in; /* this turn; 0: in none */
+    void (*acts)(struct sx_server *server);
+} watch;
+
+static void watched_release(void *cbdata)
+{
+    struct watch *const it = cbdata;
+
+    it->releases++;
+    free(it->block); /* who reads them now is caught by a sanitizer */
+    it->block = NULL;
+}
+
+/* Return: the bytes of the answer, *ret_size of them. */
+static char *much_write(struct watch *it, size_t *ret_size)
+{
+    const struct sx_lane_put head = { .cell = { .type = PMIX_BYTE_OBJECT,
+                                                .len = (uint32_t)it->much },
+                                      .key_len = 4,
+                                      .scope = PMIX_GLOBAL };
+    const size_t size = sizeof(head) + 8 + it->much;
+    struct sx_blob blob = { 0 }, messages = { 0 };
+    _Alignas(8) char put[256] = { 0 };
+    char *const large = calloc(1, size);
+
+    cr_assert_not_null(large);
+    memcpy(large, &head, sizeof(head));
+    memcpy(large + sizeof(head), "much", 4);
+    memset(large + sizeof(head) + 8, 'm', it->much);
+    cr_assert_eq(sx_blob_message(&messages, large, size), PMIX_SUCCESS);
+    const size_t put_size = put_write(put, "far");
+
+    ((struct sx_lane_put *)(void *)put)->cell.bits = it->far;
+    ((struct sx_lane_put *)(void *)put)->scope = it->garbled ? PMIX_INTERNAL : PMIX_GLOBAL;
+    cr_assert_eq(sx_blob_message(&messages, put, put_size), PMIX_SUCCESS);
+    cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
+    cr_assert_eq(sx_blob_add_messages(&blob, NSPACE, FAR, messages.bytes, messages.size),
+                 PMIX_SUCCESS);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        cr_assert_eq(sx_blob_add_messages(&blob, OTHER, rank, NULL, 0), PMIX_SUCCESS);
+    }
+    it->block = malloc(blob.size + it->shift);
+    cr_assert_not_null(it->block);
+    memcpy(it->block + it->shift, blob.bytes, blob.size);
+    *ret_size = blob.size;
+    sx_blob_clear(&messages);
+    sx_blob_clear(&blob);
+    free(large);
+    return it->block + it->shift;
+}
+
+static bool is_storing(const struct sx_server *server)
+{
+    const struct sx_incomings *const incomings = &server->data.incomings;
+
+    return incomings->steps.server != NULL && !sx_list_empty(&incomings->running);
+}
+
+static void watch_turn(void *arg, uint64_t now_ns)
+{
+    struct watch *const it = arg;
+
+    (void)now_ns;
+    if (is_storing(it->server)) {
+        const struct sx_client *const rank = client_of(it->server, 0);
+
+        it->turns++;
+        it->early += it->releases > 0 ||
+                     (rank != NULL && rank->pending_counts[SX_PENDING_ARRIVAL] == 0);
+        if (it->turns == it->acts_in) {
+            it->acts(it->server);
+        }
+    }
+    if (it->releases == 0) {
+        cr_assert_eq(sx_loop_post(it->server->loop, &it->post), PMIX_SUCCESS);
+    }
+}
+
+static pmix_status_t watch_answer(struct sx_server *server, void *arg)
+{
+    struct watch *const it = arg;
+    size_t size;
+    char *const bytes = much_write(it, &size);
+
+    it->server = server;
+    it->post = (struct sx_loop_post){ .fn = watch_turn, .arg = it };
+    asked[it->number].cbfunc(PMIX_SUCCESS, bytes, size, asked[it->number].cbdata, watched_release,
+                             it);
+    return sx_loop_post(server->loop, &it->post);
+}
+
+static pmix_status_t releases_read(struct sx_server *server, void *arg)
+{
+    (void)server;
+    *(unsigned *)arg = watch.releases;
+    return PMIX_SUCCESS;
+}
+
+/* The host answers question 0 with @it; wait until its bytes are released, bounded by the alarm. */
+static void watched(struct watch it)
+{
+    unsigned releases = 0;
+
+    watch = it;
+    hosted_call(watch_answer, &watch);
+    while (releases == 0) {
+        hosted_call(releases_read, &releases);
+    }
+    hosted_call(releases_read, &releases);
+    cr_expect_eq(releases, 1u, "once");
+}
+
+struct found {
+    const char *key;
+    struct sx_item item;
+    uint8_t first;
+};
+
+static pmix_status_t find(struct sx_server *server, void *arg)
+{
+    struct found *const found = arg;
+    const struct sx_nspace *const nspace = sx_nspace_find(server, NSPACE);
+    const pmix_status_t rc = sx_store_find(&nspace->store.view, SX_REALM_JOB, FAR, found->key,
+                                           &found->item);
+
+    if (rc == PMIX_SUCCESS && found->item.cell.len > 0) {
+        found->first = *(const uint8_t *)found->item.body;
+    }
+    return rc;
+}
+
+static void expect_much(uint32_t far)
+{
+    struct found much = { .key = "much" }, small = { .key = "far" };
+
+    cr_assert_eq(sx_server_call(sx_server_get(), find, &much), PMIX_SUCCESS);
+    cr_expect_eq(much.item.cell.len, MUCH);
+    cr_expect_eq(much.first, 'm');
+    cr_assert_eq(sx_server_call(sx_server_get(), find, &small), PMIX_SUCCESS);
+    cr_expect_eq(small.item.cell.bits, far);
+}
+
+/* The members wait, and the host keeps its bytes, until all of them are stored: at any address. */
+Test(fence, that_brings_much_stores_it_in_steps)
+{
+    for (size_t shift = 0; shift <= 1; shift++) {
+        fence((struct act){ 0 });
+        watched((struct watch){
+            .number = (unsigned)shift, .much = MUCH + shift * 8, .far = 7, .shift = shift });
+        cr_expect_geq(watch.turns, MUCH / STEP);
+        cr_expect_eq(watch.early, 0u, "%u of %u", watch.early, watch.turns);
+        cr_expect_eq(waits(), 0u);
+    }
+    cr_expect(is_there("much") && is_there("far"));
+}
+
+Test(fence, that_brings_much_and_then_what_is_no_put_is_refused)
+{
+    pmix_status_t status = PMIX_ERROR;
+    bool connected = true;
+
+    hosted_call(connected_set, &connected);
+    fence((struct act){ 0 });
+    watched((struct watch){ .much = MUCH, .garbled = true });
+    hosted_call(status_read, &status);
+    cr_expect_eq(status, PMIX_ERR_UNPACK_FAILURE);
+    cr_expect(is_there("much"));
+    cr_expect_not(is_there("far"));
+    connected = false;
+    hosted_call(connected_set, &connected);
+}
+
+static void member_dies(struct sx_server *server)
+{
+    struct sx_client *const client = client_of(server, 1);
+
+    client->state = SX_CLIENT_DEAD;
+    sx_collective_client_gone(server, client);
+    cr_expect(is_storing(server));
+}
+
+static void members_time_out(struct sx_server *server)
+{
+    struct sx_collective *const fence = SX_LIST_ENTRY(server->collective.all.next,
+                                                      struct sx_collective, link);
+
+    sx_collective_end_soon(fence, PMIX_ERR_TIMEOUT);
+}
+
+/* It goes on for the others, and the values are stored in any case. */
+Test(fence, that_loses_members_while_it_stores_goes_on)
+{
+    fence((struct act){ 0 });
+    watched((struct watch){ .much = MUCH, .far = 1, .acts_in = 3, .acts = member_dies });
+    cr_expect_geq(watch.turns, MUCH / STEP);
+    cr_expect_eq(watch.early, 0u);
+    cr_expect_eq(waits(), 0u);
+    expect_much(1);
+}
+
+Test(fence, that_ends_for_its_members_while_it_stores_keeps_the_next_one_waiting)
+{
+    fence((struct act){ 0 });
+    fence((struct act){ 0 });
+    watched((struct watch){ .much = MUCH, .far = 1, .acts_in = 3, .acts = members_time_out });
+    cr_expect_geq(watch.turns, MUCH / STEP);
+    cr_expect_eq(asked_count, 2u);
+    cr_expect_eq(waits(), 1u);
+    expect_much(1);
+    answer(1, PMIX_SUCCESS, NULL);
+    cr_expect_eq(waits(), 0u);
+}
+
+static void job_ends(struct sx_server *server)
+{
+    (void)server;
+    PMIx_server_deregister_nspace(NSPACE, NULL, NULL);
+}
+
+Test(fence, of_a_namespace_that_goes_while_it_stores_releases_the_bytes)
+{
+    fence((struct act){ 0 });
+    watched((struct watch){ .much = MUCH, .acts_in = 3, .acts = job_ends });
+    cr_expect_leq(watch.turns, 4u);
+    hosted_job_of(NSPACE, LOCALS, LOCALS + 1);
+    fence((struct act){ 0 });
+    answer(1, PMIX_SUCCESS, "new");
+    cr_expect(is_there("new"));
+    cr_expect_not(is_there("much"));
+    cr_expect_eq(waits(), 0u);
+}
+
+/* The later answer has one namespace of the first: of one key, its value stays. */
+static void other_fence_ends(struct sx_server *server)
+{
+    answer_as(1, PMIX_SUCCESS, "far");
+    cr_expect(is_storing(server));
+}
+
+Test(fence, whose_answer_comes_later_is_stored_later)
+{
+    fence((struct act){ 0 });
+    fence((struct act){ .with = OTHER });
+    watched((struct watch){ .much = MUCH, .far = 1, .acts_in = 3, .acts = other_fence_ends });
+    (void)waits();
+    expect_much(5);
+    cr_expect_eq(waits(), 0u);
+}
+
+/* All of NSPACE and a process of OTHER, the last one first. */
+static pmix_status_t connect_all(struct sx_server *server, void *arg)
+{
+    const pmix_proc_t procs[] = { { OTHER, 1 }, { NSPACE, 2 }, { NSPACE, 1 }, { NSPACE, 0 } };
+    const struct sx_membership_options options = {
+        .name = "all", .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = 4
+    };
+    struct sx_membership_entry *entry;
+
+    (void)arg;
+    return sx_memberships_add(server, &options, &entry);
+}
+
+static pmix_status_t disconnect_all(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    sx_memberships_remove(server, sx_memberships_find(server, "all"));
+    return PMIX_SUCCESS;
+}
+
+/* The list by which the fence is named loses the members of other nodes, which have called it. */
+static void others_leave(struct sx_server *server)
+{
+    const pmix_proc_t others[] = { { OTHER, 1 }, { NSPACE, FAR } };
+
+    for (size_t i = 0; i < SX_COUNT(others); i++) {
+        struct sx_membership_entry *const list = sx_memberships_find(server, "all");
+        struct sx_proc_list left = { .count = 0 };
+
+        sx_collective_list_mark(server, list, false, 0);
+        cr_assert_eq(sx_membership_leave(server, list, &others[i], &left), PMIX_SUCCESS);
+        sx_proc_list_clear(&left);
+        sx_collective_member_elsewhere_gone(server, false, 0);
+    }
+}
+
+Test(fence, whose_others_leave_while_it_stores_goes_on)
+{
+    bool connected = true;
+
+    hosted_call(connect_all, NULL);
+    hosted_call(connected_set, &connected); /* else it is nobody's list when the others have left */
+    fence((struct act){ .by = "all" });
+    watched((struct watch){ .much = MUCH, .far = 1, .acts_in = 3, .acts = others_leave });
+    cr_expect_geq(watch.turns, MUCH / STEP);
+    cr_expect_eq(watch.early, 0u);
+    cr_expect_eq(waits(), 0u);
+    expect_much(1);
+    hosted_call(disconnect_all, NULL);
+    connected = false;
+    hosted_call(connected_set, &connected);
+}
+
+static void end_later(void)
+{
+    for (unsigned i = 0; i < asked_count; i++) {
+        free(asked[i].bytes);
+    }
+}
+
+TestSuite(fence_end, .init = begin, .fini = end_later);
+
+/* Most of it is not stored when the server ends. */
+Test(fence_end, releases_what_is_being_stored_once)
+{
+    fence((struct act){ 0 });
+    watch = (struct watch){ .much = 8 * MUCH };
+    cr_assert_eq(sx_server_call(sx_server_get(), watch_answer, &watch), PMIX_SUCCESS);
+    hosted_end();
+    cr_expect_eq(watch.releases, 1u);
 }
 
 /* ---- of a job that is all here --------------------------------------------------------------- */
@@ -504,26 +846,6 @@ Test(fence, that_memory_is_out_for_ends_with_a_status)
 }
 
 /* ---- connected ------------------------------------------------------------------------------ */
-
-/* All of NSPACE and a process of OTHER, the last one first. */
-static pmix_status_t connect_all(struct sx_server *server, void *arg)
-{
-    const pmix_proc_t procs[] = { { OTHER, 1 }, { NSPACE, 2 }, { NSPACE, 1 }, { NSPACE, 0 } };
-    const struct sx_membership_options options = {
-        .name = "all", .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = 4
-    };
-    struct sx_membership_entry *entry;
-
-    (void)arg;
-    return sx_memberships_add(server, &options, &entry);
-}
-
-static pmix_status_t disconnect_all(struct sx_server *server, void *arg)
-{
-    (void)arg;
-    sx_memberships_remove(server, sx_memberships_find(server, "all"));
-    return PMIX_SUCCESS;
-}
 
 Test(fence, of_connected_processes_asks_the_host_for_them_themselves)
 {

@@ -20,6 +20,7 @@
 #include "server/data/get_index.h"
 #include "server/model/state.h"
 #include "server/port/port.h"
+#include "shmem/qualified.h"
 
 #define NSPACE "modex"
 
@@ -88,6 +89,152 @@ Test(modex, a_get_waits_for_a_rank_that_is_not_registered_yet)
     const pid_t one = hosted_start(NSPACE, 1, "MODEX_TEST_RANK", "yes");
     cr_expect_eq(hosted_wait(zero), 0);
     cr_expect_eq(hosted_wait(one), 0);
+}
+
+/* ---- values of other nodes ------------------------------------------------------------------ */
+
+#define FAR_STEP ((size_t)64 << 10)
+#define FAR_LONG ((size_t)2 << 20)
+#define FAR_INFOS ((size_t)20 << 10)
+
+/* Make a put of @value under @key.  Return: malloc'ed. */
+static char *far_write(const char *key, const pmix_value_t *value, size_t *ret_size)
+{
+    struct sx_lane_put head = { .scope = PMIX_GLOBAL };
+    struct sx_draft draft = { .signature = &sx_put_body, .head = &head };
+    size_t size;
+
+    cr_assert_eq(sx_flat_size(value, &size), PMIX_SUCCESS);
+    char *const flat = malloc(size);
+
+    cr_assert_eq(sx_flat_encode(value, &head.cell, flat, size), PMIX_SUCCESS);
+    draft.parts[SX_PUT_KEY] = (struct sx_part_source){ key, strlen(key) };
+    draft.parts[SX_PUT_VALUE] = (struct sx_part_source){ flat, head.cell.len };
+    cr_assert_eq(sx_body_measure(&draft, ret_size), PMIX_SUCCESS);
+    char *const body = calloc(1, *ret_size);
+
+    cr_assert_eq(sx_body_write(&draft, body), PMIX_SUCCESS);
+    free(flat);
+    return body;
+}
+
+/* Store it as one of rank 1, in steps.  Return: the status of the last one; *ret_steps: how
+ * many. */
+static pmix_status_t far_take(struct sx_modex_far *far, struct sx_nspace *job, const char *body,
+                              size_t size, unsigned *ret_steps)
+{
+    const struct sx_blob_piece put = { body, size };
+    pmix_status_t rc;
+
+    *ret_steps = 0;
+    do {
+        size_t left = FAR_STEP;
+
+        rc = sx_modex_store(far, job, 1, &put, &left);
+        cr_expect_leq(left, FAR_STEP - 640, "a step counts, so a turn has an end");
+        ++*ret_steps;
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    return rc;
+}
+
+/* Return: an array of so many infos of a text each, or of one of so many bytes and a qualifier. */
+static pmix_data_array_t *infos_new(size_t count, const pmix_value_t *first)
+{
+    pmix_data_array_t *const array = PMIx_Data_array_create(count, PMIX_INFO);
+    pmix_info_t *const infos = array->array;
+
+    for (size_t i = 0; i < count; i++) {
+        PMIx_Info_load(&infos[i], i == 0 && first != NULL ? "far" : "info", "text", PMIX_STRING);
+    }
+    if (first != NULL) {
+        PMIx_Value_destruct(&infos[0].value);
+        cr_assert_eq(PMIx_Value_xfer(&infos[0].value, first), PMIX_SUCCESS);
+    }
+    return array;
+}
+
+/* The value that a Get of "far" finds: of one with a qualifier it is the first info's. */
+static void far_expect(const struct sx_nspace *job, const pmix_value_t *put, bool is_qualified)
+{
+    const pmix_info_t *const infos = put->type == PMIX_DATA_ARRAY ? put->data.darray->array : NULL;
+    char name[SX_QUALIFIED_NAME_LEN + 1] = "far";
+    pmix_value_t got;
+
+    if (is_qualified) {
+        pmix_info_t qualifier = infos[1];
+
+        qualifier.flags = PMIX_INFO_QUALIFIER;
+        cr_assert_eq(sx_qualified_name("far", 3, &qualifier, 1, name), PMIX_SUCCESS);
+    }
+    cr_assert_eq(sx_store_get(&job->store.view, is_qualified ? SX_REALM_QUALIFIED : SX_REALM_JOB, 1,
+                              name, &got),
+                 PMIX_SUCCESS);
+    cr_expect_eq(PMIx_Value_compare(&got,
+                                    (void *)(uintptr_t)(is_qualified ? &infos[0].value : put)),
+                 PMIX_EQUAL);
+    PMIx_Value_destruct(&got);
+}
+
+enum far_kind { FAR_BYTES, FAR_ARRAY, FAR_QUALIFIED, FAR_QUALIFIED_ARRAY, FAR_KINDS };
+
+static void far_value(enum far_kind kind, pmix_value_t *ret)
+{
+    pmix_value_t bytes = { .type = PMIX_BYTE_OBJECT, .data.bo = { calloc(1, FAR_LONG), FAR_LONG } };
+    pmix_value_t array = { .type = PMIX_DATA_ARRAY, .data.darray = infos_new(FAR_INFOS, NULL) };
+
+    memset(bytes.data.bo.bytes, 'x', FAR_LONG);
+    switch (kind) {
+    case FAR_BYTES:
+        cr_assert_eq(PMIx_Value_xfer(ret, &bytes), PMIX_SUCCESS);
+        break;
+    case FAR_ARRAY:
+        cr_assert_eq(PMIx_Value_xfer(ret, &array), PMIX_SUCCESS);
+        break;
+    default:
+        *ret = (pmix_value_t){ .type = PMIX_DATA_ARRAY,
+                               .data.darray = infos_new(2,
+                                                        kind == FAR_QUALIFIED ? &bytes : &array) };
+    }
+    PMIx_Value_destruct(&bytes);
+    PMIx_Value_destruct(&array);
+}
+
+/* No step takes more than it may, and the values are as they were put. */
+Test(modex_far, long_values_are_stored_in_steps)
+{
+    static struct sx_server server;
+    struct sx_modex_far far = { .lost = 0 };
+
+    bare_init(&server);
+    sx_server_set(&server);
+    for (enum far_kind kind = FAR_BYTES; kind < FAR_KINDS; kind++) {
+        const bool is_qualified = kind >= FAR_QUALIFIED;
+        struct sx_nspace *const job = bare_job(&server, "job", 2, 0);
+        pmix_value_t value;
+        unsigned steps;
+        size_t size;
+
+        cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+        far_value(kind, &value);
+        char *const body = far_write(is_qualified ? PMIX_QUALIFIED_VALUE : "far", &value, &size);
+
+        cr_assert_eq(far_take(&far, job, body, size, &steps), PMIX_SUCCESS);
+        cr_expect_geq(steps, size / FAR_STEP, "kind %d", kind);
+        cr_expect_eq(far.lost, 0);
+        cr_expect_null(far.put);
+        far_expect(job, &value, is_qualified);
+        memset(body + size - 64, 0xff, 64);
+        if (kind != FAR_BYTES) { /* of which any are good */
+            cr_expect_eq(far_take(&far, job, body, size, &steps), PMIX_ERR_UNPACK_FAILURE);
+            cr_expect_null(far.put);
+            far_expect(job, &value, is_qualified);
+        }
+        free(body);
+        PMIx_Value_destruct(&value);
+        sx_nspace_remove(&server, job);
+    }
+    sx_server_set(NULL);
+    bare_deinit(&server);
 }
 
 /* ---- a store that gets full ----------------------------------------------------------------- */
