@@ -141,8 +141,9 @@ const char *sx_membership_name(const struct sx_membership *membership)
     return (const char *)membership->bytes + membership->head.name_off;
 }
 
-pmix_status_t sx_membership_member(const struct sx_membership *membership, uint32_t rank,
-                                   pmix_proc_t *ret)
+/* Return: as sx_membership_member; the name of @ret_len bytes. */
+static pmix_status_t member_find(const struct sx_membership *membership, uint32_t rank,
+                                 const char **ret_nspace, uint32_t *ret_len, uint32_t *ret_rank)
 {
     if (rank >= membership->head.member_count) {
         return PMIX_ERR_NOT_FOUND;
@@ -161,10 +162,32 @@ pmix_status_t sx_membership_member(const struct sx_membership *membership, uint3
     if (name == NULL) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
-    memcpy(ret->nspace, name, nspace.name_len);
-    memset(ret->nspace + nspace.name_len, 0, sizeof(ret->nspace) - nspace.name_len);
-    ret->rank = place.rank;
+    *ret_nspace = name;
+    *ret_len = nspace.name_len;
+    *ret_rank = place.rank;
     return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_membership_member(const struct sx_membership *membership, uint32_t rank,
+                                   pmix_proc_t *ret)
+{
+    const char *name;
+    uint32_t len;
+    const pmix_status_t rc = member_find(membership, rank, &name, &len, &ret->rank);
+
+    if (rc == PMIX_SUCCESS) {
+        memcpy(ret->nspace, name, len);
+        memset(ret->nspace + len, 0, sizeof(ret->nspace) - len);
+    }
+    return rc;
+}
+
+pmix_status_t sx_membership_named(const struct sx_membership *membership, uint32_t rank,
+                                  const char **ret_nspace, uint32_t *ret_rank)
+{
+    uint32_t len;
+
+    return member_find(membership, rank, ret_nspace, &len, ret_rank);
 }
 
 bool sx_membership_part(const struct sx_membership *membership, uint32_t index,
@@ -190,12 +213,18 @@ static const uint32_t *index_at(const struct sx_membership *membership, uint32_t
     return (const uint32_t *)all + index;
 }
 
-pmix_status_t sx_membership_sorted(const struct sx_membership *membership, uint32_t index,
-                                   pmix_proc_t *ret)
+/* Return: the rank in its namespace of the member at @place; PMIX_RANK_INVALID, which no process
+ * has and which is above all others, when there is no such place. */
+static uint32_t rank_at(const struct sx_membership *membership, uint32_t place)
 {
-    return index < membership->head.index_count
-               ? sx_membership_member(membership, *index_at(membership, index), ret)
-               : PMIX_ERR_NOT_FOUND;
+    return place < membership->head.member_count ? place_at(membership, place)->rank
+                                                 : PMIX_RANK_INVALID;
+}
+
+uint32_t sx_membership_sorted_rank(const struct sx_membership *membership, uint32_t index)
+{
+    return index < membership->head.index_count ? rank_at(membership, *index_at(membership, index))
+                                                : PMIX_RANK_INVALID;
 }
 
 /* Return: false when no part has that name, or its bytes are not a name. */
@@ -222,14 +251,6 @@ static bool part_find(const struct sx_membership *membership, const char *wanted
         }
     }
     return false;
-}
-
-/* Return: the rank in its namespace of the member at @place; PMIX_RANK_INVALID, which no process
- * has and which is above all others, when there is no such place. */
-static uint32_t rank_at(const struct sx_membership *membership, uint32_t place)
-{
-    return place < membership->head.member_count ? place_at(membership, place)->rank
-                                                 : PMIX_RANK_INVALID;
 }
 
 uint32_t sx_membership_rank(const struct sx_membership *membership, const char *nspace,

@@ -120,6 +120,10 @@ static inline uint32_t sx_membership_size(const struct sx_membership *membership
 pmix_status_t sx_membership_member(const struct sx_membership *membership, uint32_t rank,
                                    pmix_proc_t *ret);
 
+/* The same, without a copy of the namespace's name. */
+pmix_status_t sx_membership_named(const struct sx_membership *membership, uint32_t rank,
+                                  const char **ret_nspace, uint32_t *ret_rank);
+
 /* Return: the rank in it of a process, PMIX_RANK_INVALID when the process is not a member. */
 uint32_t sx_membership_rank(const struct sx_membership *membership, const char *nspace,
                             uint32_t rank);
@@ -135,9 +139,9 @@ struct sx_membership_part {
 /* The part at @index, by the namespaces' names.  Return: false when there is none. */
 bool sx_membership_part(const struct sx_membership *membership, uint32_t index,
                         struct sx_membership_part *ret);
-/* The member at @index in that order.  Return: as sx_membership_member. */
-pmix_status_t sx_membership_sorted(const struct sx_membership *membership, uint32_t index,
-                                   pmix_proc_t *ret);
+/* Return: the rank in its namespace of the member at @index in that order; PMIX_RANK_INVALID: there
+ * is none. */
+uint32_t sx_membership_sorted_rank(const struct sx_membership *membership, uint32_t index);
 
 /* ---- the writer ----------------------------------------------------------------------------- */
 

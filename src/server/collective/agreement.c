@@ -75,6 +75,7 @@ pmix_status_t sx_agree_ask(struct sx_collective *collective, const struct sx_agr
                               .failed = sx_collective_failure(collective) };
 
     joint.procs = procs_of(collective, &joint.proc_count);
+    joint.made = joint.procs == collective->members.real.all ? collective->members.real.made : NULL;
     collective->part.answered = answered;
     if (!entry->is_asked) {
         return agree(collective);

@@ -40,10 +40,15 @@ void sx_arrival_clear(struct sx_arrival *arrival)
 {
     free(arrival->procs);
     arrival->procs = NULL;
-    sx_proc_list_clear(&arrival->listed);
-    sx_proc_list_clear(&arrival->sorted);
-    free(arrival->order);
-    arrival->order = NULL;
+    if (arrival->real.made != NULL) {
+        sx_alias_list_clear(&arrival->real);
+    }
+    if (arrival->prepared > 0) {
+        sx_proc_list_clear(&arrival->listed);
+        sx_proc_list_clear(&arrival->sorted);
+        free(arrival->order);
+        arrival->order = NULL;
+    }
     if (arrival->info != NULL) {
         PMIX_INFO_FREE(arrival->info, arrival->ninfo);
     }
@@ -143,29 +148,25 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
  * way.  Return: NULL when there is none. */
 static const struct sx_collective *meant_find(struct sx_server *server, struct sx_client *client,
                                               const struct sx_kind *kind,
-                                              const struct sx_arrival *arrival)
+                                              struct sx_arrival *arrival)
 {
+    struct sx_alias_list *const real = &arrival->real;
     struct sx_collective *found = NULL;
-    struct sx_alias_list real;
 
     if (!kind->known_by_meaning || server->memberships.names.count == 0 ||
         sx_list_empty(&server->collective.all) ||
-        sx_alias_list(server, client, client->uid, arrival->procs, arrival->proc_count, &real) !=
+        sx_alias_list(server, client, client->uid, arrival->procs, arrival->proc_count, real) !=
             PMIX_SUCCESS) {
         return NULL;
     }
-    const struct sx_op_signature meeting = sx_collective_signature(kind, real.all, real.count,
-                                                                   arrival->options.id, 0);
-    const uint64_t hash = sx_op_signature_hash(server, &meeting);
+    const struct sx_op_signature meeting = sx_collective_signature(kind, real, arrival->options.id,
+                                                                   0);
 
-    if (real.is_made) {
-        found = sx_op_signature_oldest(server, &meeting, hash);
+    arrival->real_hash = sx_op_signature_hash(server, &meeting);
+    if (real->made != NULL) {
+        found = sx_op_signature_oldest(server, &meeting, arrival->real_hash);
     }
-    if (found == NULL) {
-        found = sx_op_signature_meant(server, &meeting, hash);
-    }
-    sx_alias_list_clear(&real);
-    return found;
+    return found != NULL ? found : sx_op_signature_meant(server, &meeting, arrival->real_hash);
 }
 
 /* Make @arrival name its processes as @other does. */
@@ -198,6 +199,14 @@ static struct sx_collective *called_find(struct sx_collective *oldest, struct sx
     return next;
 }
 
+static struct sx_op_signature written_of(const struct sx_kind *kind,
+                                         const struct sx_arrival *arrival)
+{
+    const struct sx_alias_list written = { .all = arrival->procs, .count = arrival->proc_count };
+
+    return sx_collective_signature(kind, &written, arrival->options.id, arrival->space);
+}
+
 /* @client joins the operation that its signature matches; if there is none, it opens one. */
 static pmix_status_t take_part(struct sx_server *server, struct sx_client *client,
                                struct sx_arrival *arrival)
@@ -219,9 +228,7 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     if (!kind->known_by_id) {
         arrival->space = sx_alias_space(server, client->uid, arrival->procs, arrival->proc_count);
     }
-    struct sx_op_signature meeting = sx_collective_signature(kind, arrival->procs,
-                                                             arrival->proc_count,
-                                                             arrival->options.id, arrival->space);
+    struct sx_op_signature meeting = written_of(kind, arrival);
     uint64_t hash = sx_op_signature_hash(server, &meeting);
     struct sx_collective *oldest = sx_op_signature_oldest(server, &meeting, hash);
     const struct sx_collective *const other = oldest == NULL
@@ -233,8 +240,7 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
-        meeting = sx_collective_signature(kind, arrival->procs, arrival->proc_count,
-                                          arrival->options.id, arrival->space);
+        meeting = written_of(kind, arrival);
         hash = other->generation.node.hash;
         oldest = sx_op_signature_oldest(server, &meeting, hash);
     }

@@ -25,14 +25,16 @@
 
 /* ---- generations --------------------------------------------------------------------------- */
 
-struct sx_op_signature sx_collective_signature(const struct sx_kind *kind, const pmix_proc_t *procs,
-                                               size_t proc_count, const char *id, uint64_t space)
+struct sx_op_signature sx_collective_signature(const struct sx_kind *kind,
+                                               const struct sx_alias_list *procs, const char *id,
+                                               uint64_t space)
 {
-    return (struct sx_op_signature){ .kind = kind->number,
-                                     .procs = kind->known_by_id ? NULL : procs,
-                                     .proc_count = kind->known_by_id ? 0 : proc_count,
-                                     .id = id,
-                                     .space = space };
+    struct sx_op_signature meeting = { .kind = kind->number, .id = id, .space = space };
+
+    if (!kind->known_by_id) {
+        meeting.procs = *procs;
+    }
+    return meeting;
 }
 
 static struct sx_table *table_of(const struct sx_collective *collective)
@@ -44,8 +46,8 @@ static struct sx_table *table_of(const struct sx_collective *collective)
 
 struct sx_collective *sx_collective_oldest_like(struct sx_collective *of)
 {
-    const struct sx_op_signature meeting = sx_collective_signature(of->kind, of->members.procs,
-                                                                   of->members.proc_count, of->id,
+    const struct sx_alias_list written = sx_members_written(&of->members);
+    const struct sx_op_signature meeting = sx_collective_signature(of->kind, &written, of->id,
                                                                    of->space);
     const uint64_t hash = of->generation.node.hash;
 
@@ -150,6 +152,7 @@ void sx_collective_free(struct sx_collective *collective)
     sx_incoming_drop(collective->incoming);
     sx_collective_unlink(collective);
     sx_list_remove(&collective->unread);
+    sx_list_remove(&collective->naming);
     if (!sx_list_empty(&collective->meant.link)) {
         sx_table_remove(&collective->members.server->collective.meant, &collective->meant);
     }
@@ -199,6 +202,15 @@ static void ended_log(const struct sx_collective *collective, pmix_status_t stat
     }
 }
 
+/* The members here have the error of an operation that the host has. */
+static void host_cancel(struct sx_collective *collective)
+{
+    if (collective->is_over && collective->ended != PMIX_SUCCESS && collective->with_host &&
+        collective->kind->host_cancel != NULL) {
+        collective->kind->host_cancel(collective);
+    }
+}
+
 void sx_collective_release(struct sx_collective *collective, pmix_status_t status)
 {
     uint64_t subject = 0;
@@ -217,9 +229,8 @@ void sx_collective_release(struct sx_collective *collective, pmix_status_t statu
         collective->ended = status;
         ended_log(collective, status);
         sx_members_release(&collective->members, status, subject);
-        if (status != PMIX_SUCCESS && collective->with_host &&
-            collective->kind->host_cancel != NULL) {
-            collective->kind->host_cancel(collective);
+        if (sx_list_empty(&collective->naming)) {
+            host_cancel(collective);
         }
     }
 }
@@ -234,13 +245,13 @@ static bool reaches_others(const struct sx_collective *collective)
 /* Return: whether the host ends one of the jobs here, and so on all nodes. */
 static bool names_one_that_ends(const struct sx_collective *collective)
 {
-    const struct sx_alias_list *const real = &collective->members.real;
-    struct sx_nspace_run run = { .server = collective->members.server };
+    struct sx_alias_walk walk = { .list = &collective->members.real };
+    const struct sx_nspace *nspace;
     bool ends = false;
 
-    for (size_t i = 0; i < real->count && !ends; i++) {
-        (void)sx_nspace_run_next(&run, real->all[i].nspace);
-        ends = run.nspace != NULL && run.nspace->is_ending;
+    while (!ends && sx_alias_next(&walk)) {
+        nspace = walk.is_new ? sx_nspace_find(collective->members.server, walk.nspace) : NULL;
+        ends = nspace != NULL && nspace->is_ending;
     }
     return ends;
 }
@@ -354,12 +365,17 @@ static bool meaning_add(struct sx_collective *collective)
 {
     struct sx_server *const server = collective->members.server;
     const struct sx_alias_list *const real = &collective->members.real;
-    const struct sx_op_signature meeting = sx_collective_signature(collective->kind, real->all,
-                                                                   real->count, collective->id, 0);
+    const struct sx_op_signature meeting = sx_collective_signature(collective->kind, real,
+                                                                   collective->id, 0);
+    uint64_t hash = collective->meant.hash;
 
-    return !collective->kind->known_by_meaning || !real->is_made ||
-           sx_table_add(&server->collective.meant, &collective->meant,
-                        sx_op_signature_hash(server, &meeting));
+    if (!collective->kind->known_by_meaning || real->made == NULL) {
+        return true;
+    }
+    if (hash == 0) { /* its first caller has not looked for others */
+        hash = sx_op_signature_hash(server, &meeting);
+    }
+    return sx_table_add(&server->collective.meant, &collective->meant, hash);
 }
 
 /* Return: whether the operation names all processes of a job that is not registered here.  A kind
@@ -392,7 +408,7 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_collective_reach(collective);
-    } else if (rc == collective->members.gone && !collective->members.real.is_made &&
+    } else if (rc == collective->members.gone && collective->members.real.made == NULL &&
                leaves_others_waiting(collective)) {
         rc = PMIX_SUCCESS; /* it ends as soon as its first member has joined */
     }
@@ -418,6 +434,7 @@ pmix_status_t sx_collective_new(struct sx_server *server, uint64_t hash,
     }
     sx_list_init(&collective->link);
     sx_list_init(&collective->unread);
+    sx_list_init(&collective->naming);
     sx_list_init(&collective->meant.link);
     collective->serial = ++server->collective.last;
     collective->begun_ns = server->turn.now_ns;
@@ -435,6 +452,11 @@ pmix_status_t sx_collective_new(struct sx_server *server, uint64_t hash,
     collective->members.uid = arrival->client->uid;
     collective->space = arrival->space;
     arrival->procs = NULL;
+    if (arrival->real.made != NULL) {
+        collective->members.real = arrival->real;
+        collective->meant.hash = arrival->real_hash;
+        arrival->real = (struct sx_alias_list){ .all = NULL };
+    }
     if (arrival->options.id != NULL) {
         collective->id = strdup(arrival->options.id);
         rc = collective->id != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
@@ -472,6 +494,7 @@ void sx_collective_leave_host(struct sx_collective *collective, pmix_status_t st
     uint64_t tried = collective->serial;
     struct sx_collective *next;
 
+    sx_list_remove(&collective->naming);
     if (repeat_ask(collective)) {
         return;
     }
@@ -543,9 +566,66 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
     }
 }
 
+/* The processes of @collective have their names, or cannot have them: @rc. */
+static void naming_end(struct sx_collective *collective, pmix_status_t rc)
+{
+    sx_list_remove(&collective->naming);
+    if (rc == PMIX_SUCCESS) {
+        rc = collective->kind->host_ask(collective, host_has_answered);
+    }
+    if (rc == PMIX_SUCCESS) {
+        host_cancel(collective); /* it has failed meanwhile */
+    } else {
+        host_has_answered(&collective->asker,
+                          &(struct sx_host_answer){ .server = collective->members.server,
+                                                    .status = rc });
+    }
+}
+
+static bool namings_step(struct sx_server *server, size_t *left)
+{
+    struct sx_list *const all = &server->collective.namings;
+
+    while (*left > 0 && !sx_list_empty(all)) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(all->next, struct sx_collective,
+                                                               naming);
+        const pmix_status_t rc = sx_alias_name(&collective->members.real, left);
+
+        if (rc != PMIX_ERR_WOULD_BLOCK) {
+            naming_end(collective, rc);
+        }
+    }
+    return sx_list_empty(all);
+}
+
+/* The host needs the names of all processes: those of long lists are made in steps. */
+static pmix_status_t host_ask(struct sx_collective *collective)
+{
+    struct sx_collective_state *const state = &collective->members.server->collective;
+    struct sx_alias_list *const real = &collective->members.real;
+    size_t left = SX_ALIAS_NAMED_PER_TURN;
+    const pmix_status_t rc = real->made == NULL   ? PMIX_SUCCESS
+                             : real->count > left ? PMIX_ERR_WOULD_BLOCK
+                                                  : sx_alias_name(real, &left);
+
+    if (rc == PMIX_SUCCESS) {
+        return collective->kind->host_ask(collective, host_has_answered);
+    }
+    if (rc == PMIX_ERR_WOULD_BLOCK) {
+        if (state->naming.server == NULL) {
+            sx_list_init(&state->namings);
+            sx_steps_init(&state->naming, collective->members.server, namings_step,
+                          SX_ALIAS_NAMED_PER_TURN);
+        }
+        sx_list_append(&state->namings, &collective->naming);
+        sx_steps_later(&state->naming);
+    }
+    return rc == PMIX_ERR_WOULD_BLOCK ? PMIX_SUCCESS : rc;
+}
+
 static pmix_status_t collective_ask_host(struct sx_collective *collective)
 {
-    const pmix_status_t rc = collective->kind->host_ask(collective, host_has_answered);
+    const pmix_status_t rc = host_ask(collective);
 
     collective->with_host = rc == PMIX_SUCCESS;
     sx_shown_changed(collective->members.server, &collective->shown);
@@ -560,12 +640,10 @@ static bool is_before(struct sx_generation *generation, void *arg)
     const struct sx_collective *const mine = arg;
     const struct sx_collective *const other = SX_CONTAINER(generation, struct sx_collective,
                                                            generation);
-    const struct sx_alias_list *const here = &mine->members.real, *const there =
-                                                                      &other->members.real;
 
     return (other->with_host || (mine->is_failed && !other->is_over)) &&
            (mine->kind->commits ||
-            sx_procs_are_equal(here->all, here->count, there->all, there->count));
+            sx_alias_lists_are_equal(&mine->members.real, &other->members.real));
 }
 
 /* Hosts distinguish operations by their processes, and have one of each set at a time.  If a list
@@ -576,7 +654,7 @@ static bool is_in_the_way(struct sx_collective *collective)
     struct sx_collective *const oldest = sx_collective_oldest_like(collective);
 
     if (!collective->is_failed &&
-        (!collective->members.real.is_made || collective->kind->commits)) {
+        (collective->members.real.made == NULL || collective->kind->commits)) {
         return oldest->with_host;
     }
     return sx_generation_any_older(&oldest->generation, &collective->generation, is_before,

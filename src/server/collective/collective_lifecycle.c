@@ -330,13 +330,7 @@ const struct sx_collective_engine sx_collective_engine = { .resume = collective_
 
 static bool names(const struct sx_collective *collective, const struct sx_nspace *nspace)
 {
-    const struct sx_alias_list *const real = &collective->members.real;
-    size_t i = 0;
-
-    while (i < real->count && strcmp(real->all[i].nspace, nspace->name) != 0) {
-        i++;
-    }
-    return i < real->count;
+    return sx_alias_list_names(&collective->members.real, nspace->name);
 }
 
 void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)

@@ -29,6 +29,7 @@ pmix_status_t sx_joint_upcall(struct sx_server *server, enum sx_upcall_kind kind
         .asker = joint->asker,
         .procs = joint->procs,
         .nprocs = joint->proc_count,
+        .made = joint->made,
         .text = joint->name,
         .status = joint->operation,
         .bytes = joint->blob.bytes,

@@ -114,13 +114,14 @@ void sx_connect_arrived(struct sx_collective *collective, struct sx_client *clie
 }
 
 /* Return: the hash of a connect as its callers wrote it, with which a disconnect finds it. */
-static uint64_t written_hash(const struct sx_server *server, const pmix_proc_t *procs,
-                             size_t proc_count, const char *id)
+static uint64_t written_hash(const struct sx_server *server, pmix_proc_t *procs, size_t proc_count,
+                             const char *id)
 {
-    return sx_op_signature_hash(server, &(struct sx_op_signature){ .kind = SX_COLLECTIVE_CONNECT,
-                                                                   .procs = procs,
-                                                                   .proc_count = proc_count,
-                                                                   .id = id });
+    const struct sx_op_signature meeting = { .kind = SX_COLLECTIVE_CONNECT,
+                                             .procs = { .all = procs, .count = proc_count },
+                                             .id = id };
+
+    return sx_op_signature_hash(server, &meeting);
 }
 
 static pmix_status_t namespace_make(struct sx_collective *collective, const char *name,

@@ -123,13 +123,15 @@ void sx_connect_nodes_leave(struct sx_brought *brought)
  * servers that have the namespace bring it. */
 bool sx_connect_nodes_brings(const struct sx_collective *collective, const struct sx_nspace *nspace)
 {
-    const struct sx_alias_list *const real = &collective->members.real;
+    struct sx_alias_walk walk = { .list = &collective->members.real };
     uint32_t first = PMIX_RANK_INVALID;
+    bool is_its = false;
 
-    for (size_t i = 0; i < real->count; i++) {
-        const uint32_t rank = real->all[i].rank == PMIX_RANK_WILDCARD ? 0 : real->all[i].rank;
+    while (sx_alias_next(&walk)) {
+        const uint32_t rank = walk.rank == PMIX_RANK_WILDCARD ? 0 : walk.rank;
 
-        if (strcmp(real->all[i].nspace, nspace->name) == 0 && rank < first) {
+        is_its = walk.is_new ? strcmp(walk.nspace, nspace->name) == 0 : is_its;
+        if (is_its && rank < first) {
             first = rank;
         }
     }

@@ -16,8 +16,9 @@
 /* ---- an operation: collective.c -------------------------------------------------------------- */
 
 /* Return: the signature, which refers to @procs and @id. */
-struct sx_op_signature sx_collective_signature(const struct sx_kind *kind, const pmix_proc_t *procs,
-                                               size_t proc_count, const char *id, uint64_t space);
+struct sx_op_signature sx_collective_signature(const struct sx_kind *kind,
+                                               const struct sx_alias_list *procs, const char *id,
+                                               uint64_t space);
 /* Return: the oldest operation with the signature of @of, in the same table as @of. */
 struct sx_collective *sx_collective_oldest_like(struct sx_collective *of);
 /* Return: the oldest operation, from @oldest (or NULL) on, that @client has not joined yet. */

@@ -45,11 +45,9 @@ static bool is_kept(const struct sx_collective *collective)
 static bool may_merge(const struct sx_collective *kept, const struct sx_collective *later,
                       pmix_status_t status)
 {
-    const struct sx_alias_list *const here = &kept->members.real, *const there =
-                                                                      &later->members.real;
     bool may = kept->is_over && !kept->kind->commits && kept->ended == status &&
                status != PMIX_ERR_TIMEOUT &&
-               sx_procs_are_equal(here->all, here->count, there->all, there->count);
+               sx_alias_lists_are_equal(&kept->members.real, &later->members.real);
 
     for (size_t i = 0; i < later->members.count && may; i++) {
         const struct sx_member *const called = &later->members.all[i];
@@ -119,9 +117,8 @@ static void failed_keep(struct sx_collective *collective)
 {
     struct sx_server *const server = collective->members.server;
     const uint64_t hash = collective->generation.node.hash;
-    const struct sx_op_signature meeting = sx_collective_signature(collective->kind,
-                                                                   collective->members.procs,
-                                                                   collective->members.proc_count,
+    const struct sx_alias_list written = sx_members_written(&collective->members);
+    const struct sx_op_signature meeting = sx_collective_signature(collective->kind, &written,
                                                                    collective->id,
                                                                    collective->space);
     struct sx_collective *const oldest = sx_op_signature_owed(server, &meeting, hash);

@@ -29,15 +29,7 @@ struct sx_fence_pack {
 /* Return: whether all nodes with processes of @nspace take part, so that all receive the news. */
 static bool covers(const struct sx_collective *collective, const struct sx_nspace *nspace)
 {
-    const struct sx_alias_list *const real = &collective->members.real;
-
-    for (size_t i = 0; i < real->count; i++) {
-        if (real->all[i].rank == PMIX_RANK_WILDCARD &&
-            strcmp(real->all[i].nspace, nspace->name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return sx_alias_list_has_all(&collective->members.real, nspace->name);
 }
 
 /* The bytes are packed: ask the host, which gets @blob.  Return: as sx_upcall. */
@@ -48,6 +40,7 @@ static pmix_status_t host_call(struct sx_collective *collective, struct sx_blob 
                               .asker = &collective->asker,
                               .procs = members->real.all, /* hosts have only these */
                               .proc_count = members->real.count,
+                              .made = members->real.made,
                               .wishes = &collective->wishes,
                               .blob = *blob };
 

@@ -71,9 +71,9 @@ bool sx_membership_is_waited_for(const struct sx_server *server,
     pmix_proc_t all;
 
     PMIx_Load_procid(&all, sx_membership_name(&entry->published), PMIX_RANK_WILDCARD);
-    const struct sx_op_signature meeting = {
-        .kind = kind, .procs = &all, .proc_count = 1, .space = entry->space
-    };
+    const struct sx_op_signature meeting = { .kind = kind,
+                                             .procs = { .all = &all, .count = 1 },
+                                             .space = entry->space };
     const struct sx_collective *const open = sx_collective_open_of(
         sx_op_signature_oldest(server, &meeting, sx_op_signature_hash(server, &meeting)));
     const struct sx_member *const member = open != NULL ? sx_members_find(&open->members, client)

@@ -121,12 +121,12 @@ pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_c
     return client->left ? ends->left : PMIX_SUCCESS;
 }
 
-/* Add the local processes that @proc names. */
+/* Add the local processes that @rank means. */
 static pmix_status_t members_of(struct sx_members *members, const struct sx_nspace *nspace,
-                                const pmix_proc_t *proc, const struct sx_member_ends *ends)
+                                uint32_t rank, const struct sx_member_ends *ends)
 {
-    struct sx_client *one = sx_client_find(nspace, proc->rank);
-    const bool all = proc->rank == PMIX_RANK_WILDCARD;
+    struct sx_client *one = sx_client_find(nspace, rank);
+    const bool all = rank == PMIX_RANK_WILDCARD;
     const size_t count = all ? nspace->client_count : one != NULL;
 
     for (size_t i = 0; i < count; i++) {
@@ -178,42 +178,44 @@ static void members_sort(struct sx_members *members)
     members->count = kept;
 }
 
-/* Return: whether the host has registered the processes of @nspace that @proc means, one or all. */
-static bool is_known(const struct sx_nspace *nspace, const pmix_proc_t *proc)
+/* Return: whether the host has registered the processes of @nspace that @rank means, one or all. */
+static bool is_known(const struct sx_nspace *nspace, uint32_t rank)
 {
-    return nspace->registered || sx_client_find(nspace, proc->rank) != NULL ||
+    return nspace->registered || sx_client_find(nspace, rank) != NULL ||
            (nspace->client_count > 0 && nspace->by_rank[0]->is_tool);
 }
 
-/* Return: whether @proc, of @nspace (NULL: the server has none of its name), waits for a
- * registration. */
+/* Return: whether the process at @walk, of @nspace (NULL: the server has none of its name), waits
+ * for a registration. */
 static bool is_unknown(const struct sx_members *members, const struct sx_nspace *nspace,
-                       const pmix_proc_t *proc)
+                       const struct sx_alias_walk *walk)
 {
     if (nspace != NULL) {
-        return members->awaits_unknown && !is_known(nspace, proc);
+        return members->awaits_unknown && !is_known(nspace, walk->rank);
     }
     return members->admits_unknown ||
-           (members->awaits_unknown && !sx_name_has_ended(members->server, proc->nspace));
+           (members->awaits_unknown && !sx_name_has_ended(members->server, walk->nspace));
 }
 
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends)
 {
-    pmix_status_t rc = sx_alias_list(members->server, members->opener, members->uid, members->procs,
-                                     members->proc_count, &members->real);
-
-    struct sx_nspace_run run = { .server = members->server };
+    pmix_status_t rc = members->real.made != NULL
+                           ? PMIX_SUCCESS
+                           : sx_alias_list(members->server, members->opener, members->uid,
+                                           members->procs, members->proc_count, &members->real);
+    struct sx_alias_walk walk = { .list = &members->real };
+    const struct sx_nspace *nspace = NULL;
 
     members->opener = NULL;
-    for (size_t i = 0; rc == PMIX_SUCCESS && i < members->real.count; i++) {
-        const pmix_proc_t *proc = &members->real.all[i];
-        const bool is_new = sx_nspace_run_next(&run, proc->nspace);
-
-        if (run.nspace != NULL) {
-            members->has_unknown |= is_unknown(members, run.nspace, proc);
-            rc = members_of(members, run.nspace, proc, ends);
-        } else if (is_new) {
-            const bool waits = is_unknown(members, NULL, proc);
+    while (rc == PMIX_SUCCESS && sx_alias_next(&walk)) {
+        if (walk.is_new) {
+            nspace = sx_nspace_find(members->server, walk.nspace);
+        }
+        if (nspace != NULL) {
+            members->has_unknown |= is_unknown(members, nspace, &walk);
+            rc = members_of(members, nspace, walk.rank, ends);
+        } else if (walk.is_new) {
+            const bool waits = is_unknown(members, NULL, &walk);
 
             members->has_unknown |= waits;
             rc = waits ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
@@ -226,17 +228,15 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
     return rc;
 }
 
-/* Return: how many of the sorted processes are before those of @nspace, or, for @behind, before
- * those of the names behind it. */
-static size_t place_of(const pmix_proc_t *procs, size_t count, const char *nspace, bool behind)
+/* Return: how many of the sorted processes are of @nspace, or of names before it. */
+static size_t end_of(const pmix_proc_t *procs, size_t count, const char *nspace)
 {
     size_t low = 0, high = count;
 
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
-        const int order = strcmp(procs[mid].nspace, nspace);
 
-        if (order < 0 || (behind && order == 0)) {
+        if (strcmp(procs[mid].nspace, nspace) <= 0) {
             low = mid + 1;
         } else {
             high = mid;
@@ -247,23 +247,21 @@ static size_t place_of(const pmix_proc_t *procs, size_t count, const char *nspac
 
 bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace)
 {
-    const struct sx_alias_list *const real = &members->real;
-    const size_t i = place_of(real->all, real->count, nspace, false);
-
-    return i < real->count && strcmp(real->all[i].nspace, nspace) == 0;
+    return sx_alias_list_names(&members->real, nspace);
 }
 
 /* Return: whether another namespace is still to be registered. */
 static bool others_are_unknown(const struct sx_members *members)
 {
-    struct sx_nspace_run run = { .server = members->server };
+    struct sx_alias_walk walk = { .list = &members->real };
+    const struct sx_nspace *nspace = NULL;
     bool unknown = false;
 
-    for (size_t i = 0; i < members->real.count && !unknown; i++) {
-        const pmix_proc_t *const proc = &members->real.all[i];
-        const bool is_new = sx_nspace_run_next(&run, proc->nspace);
-
-        unknown = (is_new || run.nspace != NULL) && is_unknown(members, run.nspace, proc);
+    while (!unknown && sx_alias_next(&walk)) {
+        if (walk.is_new) {
+            nspace = sx_nspace_find(members->server, walk.nspace);
+        }
+        unknown = (walk.is_new || nspace != NULL) && is_unknown(members, nspace, &walk);
     }
     return unknown;
 }
@@ -283,7 +281,8 @@ void sx_members_arrive(struct sx_members *members, struct sx_member *member, uin
 {
     member->arrived = true;
     member->op = op;
-    member->bytes = bytes + (members->real.is_made ? members->real.count : 0) * sizeof(pmix_proc_t);
+    member->bytes = bytes +
+                    (members->real.made != NULL ? members->real.count : 0) * sizeof(pmix_proc_t);
     members->arrived_count++;
     sx_pending_count(member->client, SX_PENDING_ARRIVAL, member->bytes);
 }
@@ -312,14 +311,13 @@ struct sx_absent sx_members_absent(const struct sx_members *members)
 {
     struct sx_absent absent = { .elsewhere = members->has_unknown && members->admits_unknown,
                                 .unknown = members->has_unknown && !members->admits_unknown };
-    struct sx_nspace_run run = { .server = members->server };
+    struct sx_alias_walk walk = { .list = &members->real };
+    const struct sx_nspace *nspace = NULL;
 
-    for (size_t i = 0; i < members->real.count; i++) {
-        const pmix_proc_t *proc = &members->real.all[i];
-
-        (void)sx_nspace_run_next(&run, proc->nspace);
-        const struct sx_nspace *const nspace = run.nspace;
-
+    while (sx_alias_next(&walk)) {
+        if (walk.is_new) {
+            nspace = sx_nspace_find(members->server, walk.nspace);
+        }
         if (nspace == NULL) { /* deregistered meanwhile: its members are dead and were counted */
             continue;
         }
@@ -327,12 +325,12 @@ struct sx_absent sx_members_absent(const struct sx_members *members)
                                     ? nspace->local_count - nspace->client_count
                                     : 0;
 
-        if (proc->rank == PMIX_RANK_WILDCARD) {
+        if (walk.rank == PMIX_RANK_WILDCARD) {
             absent.announced += expected;
             absent.elsewhere |= nspace->job_size > nspace->client_count + expected;
-        } else if (members->has_unknown && !is_known(nspace, proc)) {
+        } else if (members->has_unknown && !is_known(nspace, walk.rank)) {
             continue; /* the registration will give its node */
-        } else if (sx_client_find(nspace, proc->rank) == NULL) {
+        } else if (sx_client_find(nspace, walk.rank) == NULL) {
             absent.announced += expected > 0;
             absent.elsewhere |= expected == 0;
         }
@@ -379,7 +377,7 @@ bool sx_members_name(const struct sx_members *members, const struct sx_client *c
 
         end = strcmp(procs[i].nspace, last->nspace) == 0
                   ? members->proc_count
-                  : i + place_of(&procs[i], members->proc_count - i, procs[i].nspace, true);
+                  : i + end_of(&procs[i], members->proc_count - i, procs[i].nspace);
         if (rank != PMIX_RANK_INVALID && (has_rank(&procs[i], end - i, rank) ||
                                           has_rank(&procs[i], end - i, PMIX_RANK_WILDCARD))) {
             return true;
@@ -402,15 +400,17 @@ pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *cl
 
 pmix_status_t sx_members_catch_up(struct sx_members *members)
 {
-    struct sx_nspace_run run = { .server = members->server };
+    struct sx_alias_walk walk = { .list = &members->real };
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t i = 0; i < members->real.count && rc == PMIX_SUCCESS; i++) {
-        const bool is_new = sx_nspace_run_next(&run, members->real.all[i].nspace);
-        const size_t count = is_new && run.nspace != NULL ? run.nspace->client_count : 0;
+    while (rc == PMIX_SUCCESS && sx_alias_next(&walk)) {
+        const struct sx_nspace *const nspace = walk.is_new
+                                                   ? sx_nspace_find(members->server, walk.nspace)
+                                                   : NULL;
+        const size_t count = nspace != NULL ? nspace->client_count : 0;
 
         for (size_t n = 0; n < count && rc == PMIX_SUCCESS; n++) {
-            rc = sx_members_expect(members, run.nspace->by_rank[n]);
+            rc = sx_members_expect(members, nspace->by_rank[n]);
         }
     }
     sx_members_look_again(members);

@@ -16,8 +16,7 @@
 
 uint64_t sx_op_signature_hash(const struct sx_server *server, const struct sx_op_signature *meeting)
 {
-    const uint64_t hash = sx_procs_hash(meeting->procs, meeting->proc_count,
-                                        server->seed ^ meeting->kind);
+    const uint64_t hash = sx_alias_list_hash(&meeting->procs, server->seed ^ meeting->kind);
 
     return meeting->id == NULL ? hash
                                : XXH3_64bits_withSeed(meeting->id, strlen(meeting->id), hash);
@@ -30,23 +29,12 @@ static bool is_of(const struct sx_collective *collective, const struct sx_op_sig
            (meeting->id == NULL || strcmp(collective->id, meeting->id) == 0);
 }
 
-static bool are(const pmix_proc_t *procs, size_t count, const struct sx_op_signature *meeting)
-{
-    size_t same = 0;
-
-    while (same < count && count == meeting->proc_count &&
-           sx_proc_order(&procs[same], &meeting->procs[same]) == 0) {
-        same++;
-    }
-    return same == count && count == meeting->proc_count;
-}
-
 static bool has(const struct sx_collective *collective, const struct sx_op_signature *meeting)
 {
-    const struct sx_members *members = &collective->members;
+    const struct sx_alias_list written = sx_members_written(&collective->members);
 
     return is_of(collective, meeting) && collective->space == meeting->space &&
-           (collective->kind->known_by_id || are(members->procs, members->proc_count, meeting));
+           (collective->kind->known_by_id || sx_alias_lists_are_equal(&written, &meeting->procs));
 }
 
 static struct sx_collective *oldest_in(const struct sx_table *table,
@@ -88,9 +76,9 @@ struct sx_collective *sx_op_signature_meant(const struct sx_server *server,
     for (struct sx_table_node *node = sx_table_first(&server->collective.meant, hash); node != NULL;
          node = sx_table_next(&server->collective.meant, node)) {
         struct sx_collective *const collective = SX_CONTAINER(node, struct sx_collective, meant);
-        const struct sx_alias_list *const real = &collective->members.real;
 
-        if (is_of(collective, meeting) && are(real->all, real->count, meeting)) {
+        if (is_of(collective, meeting) &&
+            sx_alias_lists_are_equal(&collective->members.real, &meeting->procs)) {
             return collective;
         }
     }

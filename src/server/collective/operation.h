@@ -42,9 +42,12 @@ struct sx_arrival {
                                            * makes it NULL when they equal those of earlier
                                            * callers */
     size_t proc_count;
-    bool in_order;              /* ... which the caller has to check */
-    unsigned prepared;          /* steps of its kind's `prepare` that are done; with these ... */
-    uint64_t registrations;     /* ... what the server counted at the first one */
+    bool in_order; /* ... which the caller has to check */
+    struct sx_alias_list
+        real;               /* that they mean, once it has been looked for; zeroed: not yet ... */
+    uint64_t real_hash;     /* ... and the hash of its signature */
+    unsigned prepared;      /* steps of its kind's `prepare` that are done; with these ... */
+    uint64_t registrations; /* ... what the server counted at the first one */
     struct sx_proc_list listed; /* ... what a list of names means, in the caller's order */
     struct sx_proc_list sorted; /* ... and in order, each once */
     pmix_proc_t *order;         /* for a kind that keeps the caller's order; NULL: none */
@@ -158,6 +161,11 @@ struct sx_member_ends {
     pmix_status_t departed; /* ... or none will */
     pmix_status_t withdrew; /* left the list that is named, and still runs */
 };
+/* Return: the signature; the members own it. */
+static inline struct sx_alias_list sx_members_written(const struct sx_members *members)
+{
+    return (struct sx_alias_list){ .all = members->procs, .count = members->proc_count };
+}
 /* Return: the status of @ends that applies to @client; PMIX_SUCCESS for a client that is there. */
 pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_client *client);
 
@@ -265,6 +273,7 @@ struct sx_joint {
     struct sx_asker *asker;
     pmix_proc_t *procs; /* in order */
     size_t proc_count;
+    struct sx_alias_made *made;     /* that has them; NULL: they are copied */
     const char *name;               /* of the group */
     int operation;                  /* on the group */
     struct sx_merged_infos *wishes; /* taken; NULL: none */
@@ -301,6 +310,7 @@ struct sx_kind;
 struct sx_collective {
     struct sx_list link;             /* server.collective.all */
     struct sx_list unread;           /* server.collective.unread */
+    struct sx_list naming;           /* server.collective.namings: the host gets it when named */
     struct sx_generation generation; /* server.signatures or server.owed */
     struct sx_table_node meant;      /* server.meant */
     uint64_t serial;                 /* older operations have lower ones */
@@ -469,11 +479,10 @@ const struct sx_kind *sx_kind_of(const struct sx_server *server, uint32_t number
  * id. */
 
 struct sx_op_signature {
-    uint32_t kind;            /* enum sx_collective_kind */
-    const pmix_proc_t *procs; /* in the order of sx_proc_order, each once; none if the id
-                               * suffices */
-    size_t proc_count;
-    const char *id; /* NULL: none */
+    uint32_t kind;              /* enum sx_collective_kind */
+    struct sx_alias_list procs; /* in the order of sx_proc_order, each once; none if the id
+                                 * suffices */
+    const char *id;             /* NULL: none */
     uint64_t
         space; /* other than 0: one of several users' lists that the names or the id may mean */
 };

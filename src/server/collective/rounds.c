@@ -554,12 +554,12 @@ static void round_answered(struct sx_asker *asker, const struct sx_host_answer *
 /* If the host has a fence over these processes, add it as a part. */
 static void fence_adopt(struct sx_rounds *rounds)
 {
+    const struct sx_alias_list mine = { .all = rounds->procs, .count = rounds->proc_count };
+
     SX_LIST_EACH(it, &rounds->server->collective.all) {
         struct sx_collective *const fence = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (fence->part.is_alone &&
-            sx_procs_are_equal(rounds->procs, rounds->proc_count, fence->members.real.all,
-                               fence->members.real.count)) {
+        if (fence->part.is_alone && sx_alias_lists_are_equal(&mine, &fence->members.real)) {
             part_add_fence(rounds, fence);
         }
     }

@@ -323,23 +323,36 @@ static pmix_status_t naming_end(struct sx_server *server, struct sx_event_naming
     return PMIX_SUCCESS;
 }
 
+#define NAMING_STEPS 3u /* for each list; the last goes on in several */
+
 pmix_status_t sx_event_naming_step(struct sx_server *server, struct sx_client *payer,
                                    struct sx_event_naming *naming)
 {
     static const unsigned parts[] = { SX_EVENT_TARGETS, SX_EVENT_AFFECTED };
-    const unsigned list = naming->done / 2;
+    const unsigned list = naming->done / NAMING_STEPS;
+    size_t left = SX_ALIAS_NAMED_PER_TURN;
     pmix_status_t rc;
 
     if (list == SX_COUNT(parts)) {
         return naming_end(server, naming);
     }
-    if (naming->done++ % 2 == 0) {
+    switch (naming->done % NAMING_STEPS) {
+    case 0:
         rc = sx_event_block_procs(naming->block, parts[list], &naming->given[list],
                                   &naming->counts[list]);
-    } else {
+        break;
+    case 1:
         rc = sx_alias_list_found(server, payer, user_of(payer), naming->given[list],
                                  naming->counts[list], &naming->found[list]);
+        if (rc == PMIX_SUCCESS && naming->found[list].count <= left) { /* in the same step */
+            rc = sx_alias_name(&naming->found[list], &left);
+            naming->done += rc == PMIX_SUCCESS;
+        }
+        break;
+    default:
+        rc = sx_alias_name(&naming->found[list], &left);
     }
+    naming->done += rc == PMIX_SUCCESS;
     return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
 }
 

@@ -32,7 +32,8 @@ static void cancel(const struct sx_collective *collective, const char *name)
     struct sx_joint joint = { .name = name,
                               .operation = PMIX_GROUP_CANCEL,
                               .procs = members->real.all,
-                              .proc_count = members->real.count };
+                              .proc_count = members->real.count,
+                              .made = members->real.made };
 
     if (members->server->module.group != NULL) {
         joint.here = sx_agree_members_here(members, &joint.here_count);

@@ -251,6 +251,7 @@ pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *clie
     struct sx_proc_list made = { .all = NULL };
     struct sx_alias_list list;
     pmix_proc_t *named = NULL;
+    size_t left = SIZE_MAX;
     pmix_status_t rc = part->count <= SX_IOF_PROCS_MAX ? sx_part_procs(part, &named)
                                                        : PMIX_ERR_OUT_OF_RESOURCE;
 
@@ -262,7 +263,8 @@ pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *clie
         free(named);
         return rc;
     }
-    if (sx_proc_list_append(&made, list.all, list.count)) {
+    if (sx_alias_name(&list, &left) == PMIX_SUCCESS &&
+        sx_proc_list_append(&made, list.all, list.count)) {
         sx_proc_list_sort(&made);
         rc = procs_judge(server, client, &made);
     } else {

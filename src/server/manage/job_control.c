@@ -107,28 +107,26 @@ static pmix_status_t targets_judge(struct sx_server *server, struct sx_client *c
                                    const struct sx_control_options *options,
                                    const struct sx_alias_list *targets)
 {
+    struct sx_alias_walk walk = { .list = targets };
     const struct sx_nspace *nspace = NULL;
 
     if (options->cleanups == 0 && options->pset == NULL) {
         return PMIX_SUCCESS;
     }
     sx_share_charge(server, client, targets->count / TARGETS_PER_UNIT);
-    for (size_t i = 0; i < targets->count; i++) {
-        const pmix_proc_t *const target = &targets->all[i];
-        const bool is_new = i == 0 || strcmp(targets->all[i - 1].nspace, target->nspace) != 0;
-
-        if (is_new) {
-            nspace = sx_nspace_find(server, target->nspace);
+    while (sx_alias_next(&walk)) {
+        if (walk.is_new) {
+            nspace = sx_nspace_find(server, walk.nspace);
         }
-        if (nspace == NULL && is_new &&
-            (options->cleanups > 0 || sx_name_has_ended(server, target->nspace))) {
+        if (nspace == NULL && walk.is_new &&
+            (options->cleanups > 0 || sx_name_has_ended(server, walk.nspace))) {
             return SX_RAISE(PMIX_ERR_NOT_FOUND, "PMIx_Job_control: there is no job %s",
-                            target->nspace);
+                            walk.nspace);
         }
-        if (nspace != NULL && target->rank < PMIX_RANK_VALID && nspace->job_size > 0 &&
-            target->rank >= nspace->job_size) {
+        if (nspace != NULL && walk.rank < PMIX_RANK_VALID && nspace->job_size > 0 &&
+            walk.rank >= nspace->job_size) {
             return SX_RAISE(PMIX_ERR_NOT_FOUND, "PMIx_Job_control: %s has no rank %u, but %u ranks",
-                            target->nspace, target->rank, nspace->job_size);
+                            walk.nspace, walk.rank, nspace->job_size);
         }
     }
     return PMIX_SUCCESS;
@@ -178,11 +176,15 @@ static pmix_status_t control_read(struct sx_server *server, struct sx_client *cl
 {
     const struct sx_job_control *const request = frame->opened.head;
     struct sx_alias_list *const targets = &control->targets;
+    size_t left = TARGETS_AT_ONCE_MAX;
     pmix_status_t rc = sx_frame_procs(frame, SX_CONTROL_PROCS, &control->procs);
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_alias_list(server, client, client->uid, control->procs, request->proc_count,
                            targets);
+    }
+    if (rc == PMIX_SUCCESS && targets->count <= TARGETS_AT_ONCE_MAX) {
+        rc = sx_alias_name(targets, &left);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_body_infos(&frame->opened, SX_CONTROL_INFOS, &control->info, &control->ninfo);
@@ -190,11 +192,12 @@ static pmix_status_t control_read(struct sx_server *server, struct sx_client *cl
     if (rc == PMIX_SUCCESS) {
         rc = sx_options_read(SX_OF_JOB_CONTROL, control->info, control->ninfo, &control->options);
     }
-    if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, targets->all, targets->count)) {
+    if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, targets)) {
         rc = PMIX_ERR_NO_PERMISSIONS;
     }
     control->up = (struct sx_upcall){ .procs = targets->all,
                                       .nprocs = targets->count,
+                                      .made = targets->made,
                                       .info_bytes = frame->opened.size };
     if (rc == PMIX_SUCCESS) {
         rc = targets_judge(server, client, &control->options, targets);
@@ -249,12 +252,36 @@ static void control_pending_free(struct sx_pending *pending)
     control_free(SX_CONTAINER(pending, struct control, pending));
 }
 
+/* Return: whether the targets have their names.  Otherwise this was a step. */
+static bool control_name(struct control *control)
+{
+    struct sx_pending *const pending = &control->pending;
+    size_t left = SX_ALIAS_NAMED_PER_TURN;
+
+    if (control->up.procs != NULL) {
+        return true;
+    }
+    sx_share_charge(pending->server, pending->client, SX_ALIAS_NAMED_UNITS);
+    const pmix_status_t rc = sx_alias_name(&control->targets, &left);
+
+    if (rc == PMIX_SUCCESS) {
+        control->up.procs = control->targets.all;
+        control->set.members = control->targets.all;
+    } else if (rc != PMIX_ERR_WOULD_BLOCK) {
+        sx_pending_answer(pending, rc);
+    }
+    return false;
+}
+
 /* Each step of a definition, and the request to the host, is long. */
 static void control_step(struct sx_share_work *work)
 {
     struct control *const control = SX_CONTAINER(work, struct control, work);
     struct sx_pending *const pending = &control->pending;
 
+    if (!control_name(control)) {
+        return;
+    }
     if (!control->is_defined) {
         const pmix_status_t rc = sx_pset_define_step(pending->server, &control->set);
 

@@ -120,7 +120,7 @@ struct abort {
     struct sx_alias_list real;
     struct sx_upcall up;
     struct sx_event_end event;
-    enum { ABORT_READ, ABORT_BEGUN, ABORT_NOTIFIED } state;
+    enum { ABORT_READ, ABORT_NAMED, ABORT_BEGUN, ABORT_NOTIFIED } state;
 };
 
 static void abort_free(struct abort *abort)
@@ -152,14 +152,28 @@ static pmix_status_t abort_read(struct sx_server *server, struct sx_client *clie
     if (rc == PMIX_SUCCESS) {
         rc = sx_alias_list(server, client, client->uid, abort->procs, request->proc_count, real);
     }
-    if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, real->all, real->count)) {
+    if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, real)) {
         rc = PMIX_ERR_NO_PERMISSIONS;
     }
     abort->up = (struct sx_upcall){ .status = request->status,
                                     .text = sx_part_text(&frame->opened.parts[SX_ABORT_TEXT]),
-                                    .procs = real->all,
-                                    .nprocs = real->count };
+                                    .nprocs = real->count,
+                                    .made = real->made };
     return rc;
+}
+
+/* A step. */
+static void abort_name(struct abort *abort)
+{
+    size_t left = SX_ALIAS_NAMED_PER_TURN;
+    const pmix_status_t rc = sx_alias_name(&abort->real, &left);
+
+    if (rc == PMIX_SUCCESS) {
+        abort->up.procs = abort->real.all;
+        abort->state = ABORT_NAMED;
+    } else if (rc != PMIX_ERR_WOULD_BLOCK) {
+        sx_pending_answer(&abort->pending, rc);
+    }
 }
 
 static void abort_step(struct sx_share_work *work)
@@ -171,6 +185,10 @@ static void abort_step(struct sx_share_work *work)
 
     switch (abort->state) {
     case ABORT_READ:
+        sx_share_charge(server, pending->client, SX_ALIAS_NAMED_UNITS);
+        abort_name(abort);
+        return;
+    case ABORT_NAMED:
         sx_share_charge(server, pending->client, up->nprocs / BEGUN_PROCS_PER_UNIT);
         sx_event_abort_begin(&abort->event, pending->client, up->procs, up->nprocs);
         abort->state = ABORT_BEGUN;
@@ -203,6 +221,8 @@ static pmix_status_t abort_begin(struct sx_server *server, struct sx_client *cli
         abort->pages = frame->bulk_pages;
         frame->bulk_pages = (struct sx_pages){ .at = NULL };
         abort->work.step = abort_step;
+        abort->up.procs = abort->real.all;
+        abort->state = abort->up.procs == NULL ? ABORT_READ : ABORT_NAMED;
         sx_share_work_add(client, &abort->work);
     }
     return rc;
@@ -213,6 +233,7 @@ bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struc
 {
     struct abort *const abort = calloc(1, sizeof(*abort));
     const uint32_t id = frame->header.id;
+    size_t left = SX_ALIAS_NAMED_PER_TURN;
     pmix_status_t rc = abort != NULL ? abort_read(server, client, frame, abort)
                                      : PMIX_ERR_OUT_OF_RESOURCE;
 
@@ -224,6 +245,10 @@ bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struc
         }
     }
     if (rc == PMIX_SUCCESS) {
+        rc = sx_alias_name(&abort->real, &left);
+    }
+    if (rc == PMIX_SUCCESS) {
+        abort->up.procs = abort->real.all;
         sx_event_abort_begin(&abort->event, client, abort->up.procs, abort->up.nprocs);
         (void)sx_event_abort_publish(server, &abort->event); /* so few are one part */
         sx_pending_ask_host(server, client, id, SX_UPCALL_ABORT, &abort->up);
@@ -454,6 +479,7 @@ static pmix_status_t begin(struct sx_server *server, void *arg)
     struct own *const own = arg;
     const struct sx_role_ask *const ask = own->ask;
     struct sx_alias_list targets;
+    size_t left = SIZE_MAX;
     struct sx_upcall up = { .answered = host_answered,
                             .asker = &own->asker,
                             .proc = &server->self,
@@ -465,8 +491,12 @@ static pmix_status_t begin(struct sx_server *server, void *arg)
         rc = host_rows[ask->kind].part != NULL ? host_rows[ask->kind].part(ask) : PMIX_SUCCESS;
     }
     if (rc == PMIX_SUCCESS) {
+        rc = sx_alias_name(&targets, &left); /* the host's own thread asks for it */
+    }
+    if (rc == PMIX_SUCCESS) {
         rc = infos_copy(ask, &up);
         up.procs = targets.all;
+        up.made = targets.made;
         up.nprocs = targets.count;
         if (rc == PMIX_SUCCESS) {
             rc = host_ask(server, own, &up);

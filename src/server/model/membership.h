@@ -22,11 +22,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include <pmix_common.h>
 
 #include "base/list.h"
+#include "base/system/pages.h"
 #include "base/table.h"
 #include "control/loop.h"
 #include "server/model/proc_list.h"
@@ -298,19 +300,15 @@ const struct sx_membership *sx_alias_members(const struct sx_server *server, uid
 uint64_t sx_alias_space(const struct sx_server *server, uid_t uid, const pmix_proc_t procs[],
                         size_t count);
 
-/* Call @each for each process that @proc means, or PMIX_RANK_WILDCARD for all of a namespace, until
- * it does not return PMIX_SUCCESS.  Return: that; PMIX_ERR_NOT_FOUND for an alias without such a
- * member, or whose member of that rank has left. */
-pmix_status_t sx_alias_each(struct sx_server *server, uid_t uid, const pmix_proc_t *proc,
-                            pmix_status_t (*each)(void *arg, const pmix_proc_t *real), void *arg);
-
-/* The same, but one by one: members in the order of their ranks in the alias, and the wildcard of a
- * namespace on this server as its single processes. */
+/* Call @each for each process that @proc means, one by one, until it does not return PMIX_SUCCESS:
+ * members in the order of their ranks in the alias, and the wildcard of a namespace on this server
+ * as its single processes.  Return: that; PMIX_ERR_NOT_FOUND for an alias without such a member, or
+ * whose member of that rank has left. */
 pmix_status_t sx_alias_each_one(struct sx_server *server, uid_t uid, const pmix_proc_t *proc,
                                 pmix_status_t (*each)(void *arg, const pmix_proc_t *real),
                                 void *arg);
 
-/* The one process that @proc means.  Return: as sx_alias_each; the wildcard of an alias is not
+/* The one process that @proc means.  Return: as sx_alias_each_one; the wildcard of an alias is not
  * found. */
 pmix_status_t sx_alias_one(struct sx_server *server, uid_t uid, const pmix_proc_t *proc,
                            pmix_proc_t *ret);
@@ -322,16 +320,32 @@ uint32_t sx_alias_rank(const struct sx_server *server, uid_t uid, const char *na
 bool sx_alias_means(const struct sx_server *server, uid_t uid, const pmix_proc_t *proc,
                     const struct sx_client *client);
 
+/* The processes that a list with an alias means, by their namespaces and ranks, each once.
+ *
+ *     MADE --sx_alias_name, in steps--> NAMED
+ *
+ * A process takes four bytes until a host needs it as a pmix_proc_t of 260: a pass over 131,072 of
+ * these takes milliseconds, and so does the memory for them.  All processes of a job of this server
+ * are its wildcard. */
+struct sx_alias_made {
+    _Atomic unsigned references; /* a question to the host may outlast the server */
+    size_t part_count;
+    struct sx_membership_part *parts; /* by name, each name once: their ranks ... */
+    uint32_t *ranks;                  /* ... lie one behind the other, and ascend */
+    struct sx_pages names;
+    size_t named, named_parts; /* that are written; the part of the last of them */
+};
+
 /* The processes that a list means. */
 struct sx_alias_list {
-    pmix_proc_t *all; /* in order and each once, or as they were given */
+    pmix_proc_t *all; /* in order and each once, NULL until they are named; or as they were given */
     size_t count;
-    bool is_made; /* else there was no alias, and the caller owns them */
+    struct sx_alias_made *made; /* NULL: there was no alias, and the caller owns them */
 };
 
 /* @payer, NULL for a host, pays for the work with its share.  Return: PMIX_SUCCESS, to be cleared;
- * PMIX_ERR_NOT_FOUND, as sx_alias_each; PMIX_ERR_OUT_OF_RESOURCE, logged when there are more than
- * SX_ALIAS_PROCS_MAX processes. */
+ * PMIX_ERR_NOT_FOUND, as sx_alias_each_one; PMIX_ERR_OUT_OF_RESOURCE, logged when there are more
+ * than SX_ALIAS_PROCS_MAX processes. */
 pmix_status_t sx_alias_list(struct sx_server *server, struct sx_client *payer, uid_t uid,
                             pmix_proc_t *procs, size_t count, struct sx_alias_list *ret);
 /* The same, but a process that is not there (any more) stays in the list under its given name. */
@@ -339,5 +353,72 @@ pmix_status_t sx_alias_list_found(struct sx_server *server, struct sx_client *pa
                                   pmix_proc_t *procs, size_t count, struct sx_alias_list *ret);
 /* Safe on a zeroed one and twice. */
 void sx_alias_list_clear(struct sx_alias_list *list);
+
+#define SX_ALIAS_NAMED_PER_TURN 2048u
+#define SX_ALIAS_NAMED_UNITS 400u /* that naming so many takes: share.h */
+/* Name up to *@left more processes of the list, and count *@left down.  The list has them as ->all
+ * when all are named.  Return: PMIX_SUCCESS; PMIX_ERR_WOULD_BLOCK: not all yet;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_alias_name(struct sx_alias_list *list, size_t *left);
+
+/* For those that need the names longer than the list; NULL: nothing.  Any thread. */
+struct sx_alias_made *sx_alias_made_retain(struct sx_alias_made *made);
+void sx_alias_made_release(struct sx_alias_made *made);
+
+/* The processes of a list one after the other.  Set the list, and zero the rest. */
+struct sx_alias_walk {
+    const struct sx_alias_list *list;
+    const char *nspace;
+    uint32_t rank;
+    bool is_new; /* the namespace: the process before is of another one */
+    size_t next, part, part_end;
+};
+/* Return: false at the end. */
+static inline bool sx_alias_next(struct sx_alias_walk *walk)
+{
+    const struct sx_alias_list *const list = walk->list;
+    const struct sx_alias_made *const made = list->made;
+
+    if (walk->next == list->count) {
+        return false;
+    }
+    if (made == NULL) {
+        const pmix_proc_t *const proc = &list->all[walk->next];
+
+        walk->is_new = walk->nspace == NULL || strcmp(walk->nspace, proc->nspace) != 0;
+        walk->nspace = proc->nspace; /* the nearest one is in the cache */
+        walk->rank = proc->rank;
+    } else {
+        walk->is_new = walk->next == walk->part_end;
+        if (walk->is_new) {
+            walk->nspace = made->parts[walk->part].nspace;
+            walk->part_end += made->parts[walk->part++].count;
+        }
+        walk->rank = made->ranks[walk->next];
+    }
+    walk->next++;
+    return true;
+}
+
+/* Whether a process of @nspace is in the list, which is in order. */
+bool sx_alias_list_names(const struct sx_alias_list *list, const char *nspace);
+/* Whether the list has the wildcard of @nspace. */
+bool sx_alias_list_has_all(const struct sx_alias_list *list, const char *nspace);
+bool sx_alias_made_are_equal(const struct sx_alias_list *left, const struct sx_alias_list *right);
+/* Whether two lists, each in order, are the same. */
+static inline bool sx_alias_lists_are_equal(const struct sx_alias_list *left,
+                                            const struct sx_alias_list *right)
+{
+    return left->made != NULL || right->made != NULL
+               ? sx_alias_made_are_equal(left, right)
+               : sx_procs_are_equal(left->all, left->count, right->all, right->count);
+}
+uint64_t sx_alias_made_hash(const struct sx_alias_list *list, uint64_t seed);
+/* Return: as sx_procs_hash. */
+static inline uint64_t sx_alias_list_hash(const struct sx_alias_list *list, uint64_t seed)
+{
+    return list->made != NULL ? sx_alias_made_hash(list, seed)
+                              : sx_procs_hash(list->all, list->count, seed);
+}
 
 #endif

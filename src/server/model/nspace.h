@@ -367,10 +367,11 @@ bool sx_nspace_visible_marked(const struct sx_nspace *nspace, const struct sx_cl
 bool sx_nspace_reachable(struct sx_server *server, const struct sx_nspace *nspace,
                          struct sx_client *client);
 
-/* Whether one of the @count processes at @procs is here and is of another user than @client, which
- * therefore may neither end nor control all of them.  Root may.  @client pays. */
+/* Whether one of @procs is here and is of another user than @client, which therefore may neither
+ * end nor control all of them.  Root may.  @client pays. */
+struct sx_alias_list;
 bool sx_procs_are_foreign(struct sx_server *server, struct sx_client *client,
-                          const pmix_proc_t procs[], size_t count);
+                          const struct sx_alias_list *procs);
 
 /* ---- claim: the owner of a name -------------------------------------------------------------- */
 

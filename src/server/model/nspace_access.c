@@ -57,19 +57,19 @@ bool sx_nspace_reachable(struct sx_server *server, const struct sx_nspace *nspac
 }
 
 bool sx_procs_are_foreign(struct sx_server *server, struct sx_client *client,
-                          const pmix_proc_t procs[], size_t count)
+                          const struct sx_alias_list *procs)
 {
+    struct sx_alias_walk walk = { .list = procs };
     uint64_t looks = 0;
     const struct sx_nspace *nspace = NULL;
     bool are_foreign = false;
 
-    for (size_t i = 0; i < count && client->uid != 0 && !are_foreign; i++) {
-        if (i == 0 || strcmp(procs[i - 1].nspace, procs[i].nspace) != 0) {
-            nspace = sx_nspace_find(server, procs[i].nspace);
+    while (client->uid != 0 && !are_foreign && sx_alias_next(&walk)) {
+        if (walk.is_new) {
+            nspace = sx_nspace_find(server, walk.nspace);
         }
-        const struct sx_client *const target = nspace == NULL
-                                                   ? NULL
-                                                   : sx_client_find(nspace, procs[i].rank);
+        const struct sx_client *const target = nspace == NULL ? NULL
+                                                              : sx_client_find(nspace, walk.rank);
 
         if (target != NULL) {
             are_foreign = target->uid != client->uid;

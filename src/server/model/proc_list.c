@@ -255,6 +255,66 @@ bool sx_proc_list_sort_marking(struct sx_proc_list *list, bool **ret_repeated)
     return is_in_order(list->all, list->count) || places_order(list, ret_repeated);
 }
 
+/* As places_sort. */
+static uint32_t *ranks_order(uint32_t *ranks, uint32_t *other, size_t count)
+{
+    uint32_t differ = 0;
+
+    for (size_t i = 1; i < count; i++) {
+        differ |= ranks[0] ^ ranks[i];
+    }
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        size_t ends[256] = { 0 }, end = 0;
+        uint32_t *const from = ranks;
+
+        if ((differ >> shift & 0xff) == 0) {
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) {
+            ends[from[i] >> shift & 0xff]++;
+        }
+        for (size_t i = 0; i < SX_COUNT(ends); i++) {
+            const size_t first = end;
+
+            end += ends[i];
+            ends[i] = first;
+        }
+        for (size_t i = 0; i < count; i++) {
+            other[ends[from[i] >> shift & 0xff]++] = from[i];
+        }
+        ranks = other;
+        other = from;
+    }
+    return ranks;
+}
+
+bool sx_ranks_sort(uint32_t *ranks, size_t *count)
+{
+    size_t i = 1, kept = 0;
+
+    while (i < *count && ranks[i - 1] < ranks[i]) {
+        i++;
+    }
+    if (i >= *count) {
+        return true;
+    }
+    uint32_t *const other = malloc(*count * sizeof(*other));
+
+    if (other == NULL) {
+        return false;
+    }
+    const uint32_t *const sorted = ranks_order(ranks, other, *count);
+
+    for (i = 0; i < *count; i++) {
+        if (i == 0 || sorted[i] != sorted[i - 1]) {
+            ranks[kept++] = sorted[i];
+        }
+    }
+    free(other);
+    *count = kept;
+    return true;
+}
+
 void sx_proc_list_clear(struct sx_proc_list *list)
 {
     free(list->all);
@@ -266,10 +326,16 @@ bool sx_procs_are_equal(const pmix_proc_t *left, size_t left_count, const pmix_p
 {
     size_t i = 0;
 
-    while (left_count == right_count && i < left_count && sx_proc_order(&left[i], &right[i]) == 0) {
+    while (left_count == right_count && i < left_count && left[i].rank == right[i].rank &&
+           strcmp(left[i].nspace, right[i].nspace) == 0) {
         i++;
     }
     return left_count == right_count && i == left_count;
+}
+
+uint64_t sx_proc_hash(const char *nspace, uint32_t rank, uint64_t before)
+{
+    return XXH3_64bits_withSeed(nspace, strlen(nspace), before + rank);
 }
 
 uint64_t sx_procs_hash(const pmix_proc_t *procs, size_t count, uint64_t seed)
@@ -277,7 +343,7 @@ uint64_t sx_procs_hash(const pmix_proc_t *procs, size_t count, uint64_t seed)
     uint64_t hash = seed;
 
     for (size_t i = 0; i < count; i++) {
-        hash = XXH3_64bits_withSeed(procs[i].nspace, strlen(procs[i].nspace), hash + procs[i].rank);
+        hash = sx_proc_hash(procs[i].nspace, procs[i].rank, hash);
     }
     return hash;
 }

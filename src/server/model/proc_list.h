@@ -33,6 +33,11 @@ void sx_proc_list_clear(struct sx_proc_list *list);
 /* Whether two lists, each in order, are the same. */
 bool sx_procs_are_equal(const pmix_proc_t *left, size_t left_count, const pmix_proc_t *right,
                         size_t right_count);
+/* Sort @ranks, each once.  Return: false when memory is out, and they are as they were. */
+bool sx_ranks_sort(uint32_t *ranks, size_t *count);
+/* Return: the hash of processes of which the last is @rank of @nspace; @before: of the others, or
+ * the seed. */
+uint64_t sx_proc_hash(const char *nspace, uint32_t rank, uint64_t before);
 /* Return: a hash of the processes in this order. */
 uint64_t sx_procs_hash(const pmix_proc_t *procs, size_t count, uint64_t seed);
 

@@ -294,6 +294,8 @@ struct sx_collective_state {
     bool unread_posted;        /* ... and are continued in a later turn */
     struct sx_list packs;      /* fence_pack.c: struct sx_fence_pack, which ... */
     struct sx_steps packing;   /* ... takes several turns */
+    struct sx_list namings;    /* operations for the host whose processes get their names ... */
+    struct sx_steps naming;    /* ... in several turns */
     struct sx_list leavers;    /* member_left.c: struct sx_leaver, oldest first */
     struct sx_loop_post leave; /* takes the next steps of them */
     bool leave_posted;

@@ -190,6 +190,7 @@ struct sx_upcall {
     const char *text;   /* or NULL */
     pmix_proc_t *procs; /* not const in the module's interface, as codes */
     size_t nprocs;
+    struct sx_alias_made *made; /* that has the processes, and is retained; NULL: they are copied */
     pmix_status_t *codes;
     size_t ncodes;
     pmix_info_t *info; /* the array is the caller's; its contents move in any case */

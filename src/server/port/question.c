@@ -23,6 +23,7 @@
 #include "base/system/pages.h"
 #include "base/system/process.h"
 #include "base/value/value.h"
+#include "server/model/membership.h"
 #include "server/model/quota.h"
 
 struct sx_question {
@@ -104,6 +105,7 @@ static void question_contents_free(struct sx_question *question)
     if (!question->is_made) {
         free(question->up.bytes);
     }
+    sx_alias_made_release(question->up.made);
     free(question);
 }
 
@@ -135,7 +137,9 @@ static size_t parts_lay(char *block, struct sx_upcall *up)
     up->queries = part_lay(block, &used, up->queries, up->nqueries * sizeof(*up->queries));
     up->apps = part_lay(block, &used, up->apps, up->napps * sizeof(*up->apps));
     up->proc = part_lay(block, &used, up->proc, sizeof(*up->proc));
-    up->procs = part_lay(block, &used, up->procs, up->nprocs * sizeof(*up->procs));
+    if (up->made == NULL) {
+        up->procs = part_lay(block, &used, up->procs, up->nprocs * sizeof(*up->procs));
+    }
     up->keys = part_lay(block, &used, up->keys,
                         up->keys == NULL ? 0 : (up->ndata + 1) * sizeof(*up->keys));
     up->codes = part_lay(block, &used, up->codes, up->ncodes * sizeof(*up->codes));
@@ -195,6 +199,7 @@ struct sx_question *sx_question_new(struct sx_server *server, const struct sx_up
     *question = (struct sx_question){
         .server = server, .row = row, .owed = owed, .up = *up, .bytes = size + up->info_bytes
     };
+    question->bytes += up->made != NULL ? up->nprocs * sizeof(*up->procs) : 0;
     if (question_count(question) != PMIX_SUCCESS) {
         free(question);
         return NULL;
@@ -205,6 +210,9 @@ struct sx_question *sx_question_new(struct sx_server *server, const struct sx_up
         return NULL;
     }
     (void)parts_lay((char *)(question + 1), &question->up);
+    if (up->made != NULL) {
+        (void)sx_alias_made_retain(up->made);
+    }
     question->up.owner = NULL; /* the caller's */
     sx_list_init(&question->asker_link);
     sx_host_call_append(server, &question->call, question_ask);

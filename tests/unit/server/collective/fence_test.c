@@ -57,6 +57,8 @@ static struct {
     char notified[256]; /* the keys of the infos, and the values of strings */
     char whom[256];     /* the processes */
     pmix_status_t local;
+    const pmix_proc_t *procs; /* until it is answered */
+    size_t nprocs;
 } asked[ASKED_MAX];
 static unsigned asked_count;
 
@@ -79,6 +81,9 @@ static void whom_write(char *text, size_t size, const pmix_proc_t procs[], size_
     for (size_t i = 0; i < nprocs; i++) {
         const size_t used = strlen(text);
 
+        if (used + 1 == size) {
+            break;
+        }
         snprintf(text + used, size - used,
                  procs[i].rank == PMIX_RANK_WILDCARD ? " %.100s.*" : " %.100s.%u", procs[i].nspace,
                  procs[i].rank);
@@ -97,6 +102,8 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
             asked[asked_count].local = info[i].value.data.status;
         }
     }
+    asked[asked_count].procs = procs;
+    asked[asked_count].nprocs = nprocs;
     asked[asked_count].cbfunc = cbfunc;
     asked[asked_count].cbdata = cbdata;
     asked[asked_count].bytes = data;
@@ -866,6 +873,96 @@ Test(fence, of_connected_processes_asks_the_host_for_them_themselves)
     fence((struct act){ .by = "all" });
     cr_expect_eq(asked_count, 2u, "the name is nobody's any more");
     cr_expect_eq(waits(), 0u);
+}
+
+/* ---- many processes --------------------------------------------------------------------------- */
+
+#define WIDE "wide"
+#define WIDE_SIZE 131072u
+
+/* All of WIDE but for its last process, the last of them first. */
+static pmix_status_t group_wide(struct sx_server *server, void *arg)
+{
+    pmix_proc_t *const procs = calloc(WIDE_SIZE - 1, sizeof(*procs));
+    const struct sx_membership_options options = {
+        .name = "most", .kind = SX_MEMBERSHIP_GROUP, .procs = procs, .proc_count = WIDE_SIZE - 1
+    };
+    struct sx_membership_entry *entry;
+
+    (void)arg;
+    for (uint32_t i = 0; i < WIDE_SIZE - 1; i++) {
+        PMIx_Load_procid(&procs[i], WIDE, WIDE_SIZE - 2 - i);
+    }
+    const pmix_status_t rc = sx_memberships_add(server, &options, &entry);
+
+    free(procs);
+    return rc;
+}
+
+/* How far the names are, and the turn of the loop. */
+struct naming {
+    uint64_t turn;
+    size_t named;
+    bool is_asked;
+};
+
+static pmix_status_t naming_look(struct sx_server *server, void *arg)
+{
+    struct naming *const now = arg;
+    const struct sx_list *const all = &server->collective.all;
+    const struct sx_collective *const open = sx_list_empty(all)
+                                                 ? NULL
+                                                 : SX_LIST_ENTRY(all->next, struct sx_collective,
+                                                                 link);
+
+    cr_assert(open != NULL && open->members.real.made != NULL);
+    now->turn = sx_loop_stats(server->loop).turns;
+    now->named = open->members.real.made->named;
+    now->is_asked = asked_count > 0;
+    return PMIX_SUCCESS;
+}
+
+static void wide_begin(void)
+{
+    hosted_job_of(WIDE, LOCALS, WIDE_SIZE);
+    hosted_call(group_wide, NULL);
+    home = WIDE;
+}
+
+Test(fence, of_many_processes_gets_their_names_in_steps)
+{
+    struct naming first, now;
+
+    wide_begin();
+    act((struct act){ .rank = 1, .by = "most" });
+    hosted_call(naming_look, &first);
+    cr_expect_eq(first.named, 0u, "no host needs them yet");
+    act((struct act){ .rank = 0, .by = "most" });
+    do {
+        hosted_call(naming_look, &now);
+        cr_expect_leq(now.named, (now.turn - first.turn) * SX_ALIAS_NAMED_PER_TURN);
+    } while (!now.is_asked);
+    cr_assert_eq(asked[0].nprocs, WIDE_SIZE - 1);
+    for (uint32_t i = 0; i < WIDE_SIZE - 1; i++) {
+        cr_assert(asked[0].procs[i].rank == i && strcmp(asked[0].procs[i].nspace, WIDE) == 0);
+    }
+    answer(0, PMIX_SUCCESS, NULL);
+    cr_expect_eq(waits(), 0u);
+}
+
+Test(fence, whose_job_ends_while_its_processes_get_their_names_is_not_asked_for)
+{
+    pmix_nspace_t job;
+
+    wide_begin();
+    act((struct act){ .rank = 1, .by = "most" });
+    act((struct act){ .rank = 0, .by = "most" });
+    PMIx_Load_nspace(job, WIDE);
+    PMIx_server_deregister_nspace(job, NULL, NULL);
+    for (unsigned turn = 0; turn < WIDE_SIZE / SX_ALIAS_NAMED_PER_TURN; turn++) {
+        hosted_call(hosted_nothing, NULL);
+    }
+    cr_expect_eq(asked_count, 0u);
 }
 
 /* ---- one at a time -------------------------------------------------------------------------- */

@@ -94,6 +94,28 @@ Test(long_event, with_the_name_of_a_group_is_published_in_the_sixth_turn)
     cr_expect_eq(other->events.newest, 1, "by the name of the group alone");
 }
 
+/* As many members get their names in one turn. */
+Test(long_event, with_the_name_of_a_large_group_names_its_members_in_steps)
+{
+    const struct sx_membership_options options = {
+        .name = "large", .kind = SX_MEMBERSHIP_GROUP, .procs = procs, .proc_count = MANY
+    };
+    const unsigned naming = (MANY - 1) / SX_ALIAS_NAMED_PER_TURN + 1;
+    struct sx_membership_entry *entry;
+
+    for (uint32_t i = 0; i < MANY; i++) {
+        procs[i].rank = i;
+    }
+    cr_assert_eq(sx_memberships_add(&server, &options, &entry), PMIX_SUCCESS);
+    for (uint32_t i = 0; i < MANY; i++) {
+        procs[i] = (pmix_proc_t){ "large", PMIX_RANK_WILDCARD };
+    }
+    send_of(MANY);
+    cr_expect_eq(steps_take(), 6 + 2 * naming, "of the targets, and of the affected ones");
+    cr_expect_eq(answers_next(&answers, 4), PMIX_SUCCESS);
+    cr_expect_eq(job->events.newest, 1);
+}
+
 Test(long_event, without_such_a_name_is_published_at_once)
 {
     send_of(MANY);

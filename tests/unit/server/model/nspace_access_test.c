@@ -113,15 +113,17 @@ Test(visible, are_foreign_to_all_but_their_user_and_root)
     struct sx_nspace *const job = bare_job(&server, "job", 2, 2);
 
     for (size_t i = 0; i < SX_COUNT(commands); i++) {
-        const pmix_proc_t procs[] = { { "elsewhere", 0 }, { "job", commands[i].rank } };
+        pmix_proc_t procs[] = { { "elsewhere", 0 }, { "job", commands[i].rank } };
+        const struct sx_alias_list list = { .all = procs, .count = 2 };
 
         client->uid = commands[i].asker;
         job->by_rank[0]->uid = 1;
         job->by_rank[1]->uid = commands[i].last_uid;
-        cr_expect_eq(sx_procs_are_foreign(&server, client, procs, 2), commands[i].foreign, "%s",
+        cr_expect_eq(sx_procs_are_foreign(&server, client, &list), commands[i].foreign, "%s",
                      commands[i].why);
     }
-    cr_expect_not(sx_procs_are_foreign(&server, client, NULL, 0), "none");
+    cr_expect_not(sx_procs_are_foreign(&server, client, &(struct sx_alias_list){ .all = NULL }),
+                  "none");
 }
 
 /* ---- what a look costs
