@@ -263,7 +263,8 @@ static pmix_status_t read_peer(int fd, struct sx_peer *ret_peer)
     socklen_t size = sizeof(cred);
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) != 0) {
-        return SX_RAISE(sx_status_from_errno(errno), "SO_PEERCRED: %s", strerror(errno));
+        return SX_RAISE(sx_status_from_errno(errno), "getsockopt(SO_PEERCRED): %s%s",
+                        strerror(errno), sx_refused_advice(errno));
     }
     *ret_peer = (struct sx_peer){ .pid = cred.pid, .uid = cred.uid, .gid = cred.gid, .pidfd = -1 };
     return PMIX_SUCCESS;
@@ -683,7 +684,8 @@ static pmix_status_t status_of_socket(int err, const char *what)
     case ENOTCONN:
         return PMIX_ERR_LOST_CONNECTION;
     default:
-        return SX_RAISE(sx_status_from_errno(err), "%s: %s", what, strerror(err));
+        return SX_RAISE(sx_status_from_errno(err), "%s: %s%s", what, strerror(err),
+                        sx_refused_advice(err));
     }
 }
 

@@ -245,11 +245,13 @@ static pmix_status_t status_of_connect(int err, const struct way *way)
     case EACCES:
     case EPERM:
         return SX_RAISE(PMIX_ERR_NO_PERMISSIONS,
-                        "the server at %s=%s does not let uid %u in: it serves another user",
-                        way->name, way->value, (unsigned)geteuid());
+                        "the server at %s=%s does not let uid %u in: it serves another user%s",
+                        way->name, way->value, (unsigned)geteuid(),
+                        err == EPERM ? ", or a filter of system calls (seccomp) refuses connect"
+                                     : "");
     default:
-        return SX_RAISE(sx_status_from_errno(err), "cannot connect to the server at %s=%s: %s",
-                        way->name, way->value, strerror(err));
+        return SX_RAISE(sx_status_from_errno(err), "cannot connect to the server at %s=%s: %s%s",
+                        way->name, way->value, strerror(err), sx_refused_advice(err));
     }
 }
 
@@ -273,7 +275,8 @@ static pmix_status_t check_server(const struct way *way)
     pid_t pid;
 
     if (err != 0) {
-        return SX_RAISE(sx_status_from_errno(err), "SO_PEERCRED: %s", strerror(err));
+        return SX_RAISE(sx_status_from_errno(err), "getsockopt(SO_PEERCRED): %s%s", strerror(err),
+                        sx_refused_advice(err));
     }
     if (cred.uid != 0 && cred.uid != geteuid()) {
         return SX_RAISE(PMIX_ERR_NO_PERMISSIONS,

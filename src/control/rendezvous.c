@@ -58,8 +58,8 @@ static pmix_status_t fail_with(const char *dir, int err, const char *doing)
     case EPERM:
     case EROFS:
         return SX_RAISE(PMIX_ERR_NO_PERMISSIONS,
-                        "%s in '%s': %s; set TMPDIR to a directory that you may write", doing, dir,
-                        strerror(err));
+                        "%s in '%s': %s; set TMPDIR to a directory that you may write%s", doing,
+                        dir, strerror(err), sx_refused_advice(err));
     case ENOSPC:
     case EDQUOT:
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
@@ -77,8 +77,8 @@ static pmix_status_t fail_with(const char *dir, int err, const char *doing)
                         strerror(err));
     default:
         return SX_RAISE(sx_status_from_errno(err),
-                        "%s in '%s': %s; set TMPDIR to another directory", doing, dir,
-                        strerror(err));
+                        "%s in '%s': %s; set TMPDIR to another directory%s", doing, dir,
+                        strerror(err), sx_refused_advice(err));
     }
 }
 

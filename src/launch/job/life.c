@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/status.h"
 #include "base/system/process.h"
 #include "base/util.h"
 #include "launch/common/proc.h"
@@ -596,7 +597,8 @@ int sx_run_life(const struct sx_run_setup *setup)
     run_init(&run, setup);
     why = run_open(&run);
     if (why != 0) {
-        sx_say("cannot start: %s", strerror(why));
+        sx_say("cannot start: no loop (epoll), pipe or thread for the launcher: %s%s",
+               strerror(why), sx_refused_advice(why));
         run.code = SX_EXIT_FAILURE;
     } else {
         sx_run_progress_init(&run.progress,

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/status.h"
 #include "launch/common/say.h"
 
 #define DEPTH_MAX 128  /* one descriptor for each level */
@@ -188,8 +189,8 @@ bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX
     if (!made) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "cannot make a directory for this job in '%.330s': "
-                 "%s; set TMPDIR to a directory you may write",
-                 session->parent, strerror(why));
+                 "%s; set TMPDIR to a directory you may write%s",
+                 session->parent, strerror(why), sx_refused_advice(why));
         return false;
     }
     return true;

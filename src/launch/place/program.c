@@ -18,6 +18,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/status.h"
 #include "base/util.h"
 #include "launch/common/say.h"
 #include "launch/job/record.h"
@@ -34,7 +35,7 @@ static const char *advice_of(int why)
 {
     return why == EACCES     ? "; try 'chmod +x'"
            : why == ENOTCONN ? "; the server of its file system has ended: mount it again"
-                             : "";
+                             : sx_refused_advice(why);
 }
 
 /* Return: 0, or why @path cannot be executed: errno or NOT_A_FILE. */
@@ -384,7 +385,7 @@ static int search(const char *name, int wdir_fd, const char *path, char **ret_pa
             free(refused);
             return found(full, wdir_fd, ret_path, message);
         }
-        if ((why == EACCES || why == NOT_A_FILE) && refused == NULL) {
+        if ((why == EACCES || why == EPERM || why == NOT_A_FILE) && refused == NULL) {
             refused = full;
             refused_why = why;
             full = NULL;
