@@ -389,7 +389,7 @@ bool sx_proc_is_exiting(pid_t pid)
     return exiting;
 }
 
-bool sx_proc_kill(pid_t pid, uint64_t limit_ns)
+bool sx_proc_reap(pid_t pid, uint64_t limit_ns)
 {
     const uint64_t until_ns = sx_deadline_ns(sx_now_ns(), limit_ns);
     const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -397,7 +397,6 @@ bool sx_proc_kill(pid_t pid, uint64_t limit_ns)
     uint64_t now_ns = sx_now_ns();
     pid_t reaped;
 
-    kill(pid, SIGKILL);
     while ((reaped = waitpid(pid, NULL, WNOHANG)) == 0 && now_ns < until_ns) {
         const uint64_t left_ms = (until_ns - now_ns) / SX_NS_PER_MS + 1;
 
@@ -410,4 +409,10 @@ bool sx_proc_kill(pid_t pid, uint64_t limit_ns)
         close(pidfd);
     }
     return reaped != 0;
+}
+
+bool sx_proc_kill(pid_t pid, uint64_t limit_ns)
+{
+    kill(pid, SIGKILL);
+    return sx_proc_reap(pid, limit_ns);
 }

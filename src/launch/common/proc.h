@@ -70,8 +70,11 @@ bool sx_proc_has_variable(pid_t pid, const char *name, const char *value, bool o
                           bool *ret_known);
 /* Whether @pid, which only we reap, is about to end. */
 bool sx_proc_is_exiting(pid_t pid);
-/* Kill child @pid and wait for its end, for @limit_ns at most.  Return: false when it has not
- * ended, as a file system keeps it in the kernel. */
+/* Wait for the end of child @pid, for @limit_ns at most, and reap it.  Return: false when it has
+ * not ended. */
+bool sx_proc_reap(pid_t pid, uint64_t limit_ns);
+/* Kill child @pid and reap it in the same way.  Return: false when it has not ended, as a file
+ * system keeps it in the kernel. */
 bool sx_proc_kill(pid_t pid, uint64_t limit_ns);
 /* A thread of a process that does not end: its state, '\0' if it is not known, and the function of
  * the kernel in which it waits, empty if that is not known. */

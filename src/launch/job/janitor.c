@@ -46,6 +46,7 @@
 #define GROUPS_END_NS (2 * SX_NS_PER_SEC)
 #define GROUPS_LOOK_NS (5 * SX_NS_PER_MS)
 #define LAUNCHER_END_MS 10000
+#define GOODBYE_NS (2 * SX_NS_PER_SEC)
 
 static_assert(GROUPS_ROOM >= 2 * SX_RUN_RANKS_MAX, "a place is near");
 static_assert(ATOMIC_INT_LOCK_FREE == 2, "a lock cannot be shared between processes");
@@ -227,7 +228,8 @@ void sx_janitor_deinit(struct sx_janitor *janitor)
     if (janitor->pid > 0) {
         notify_words(janitor, KIND_GOODBYE, NULL, 0);
         close(janitor->fd);
-        while (waitpid(janitor->pid, NULL, 0) < 0 && errno == EINTR) {
+        if (!sx_proc_reap(janitor->pid, GOODBYE_NS)) { /* stopped, say */
+            (void)sx_proc_kill(janitor->pid, GOODBYE_NS);
         }
     }
     if (janitor->groups != NULL) {
@@ -535,6 +537,9 @@ static void keep_only(int *fd, int *pidfd)
     }
     *fd = dup2(high_fd, 3);
     *pidfd = high_pidfd < 0 ? -1 : dup2(high_pidfd, 4);
+    if (*fd < 0) {
+        _exit(1); /* a filter of system calls refuses fcntl: no end would be noticed */
+    }
     sx_descriptors_close_from(*pidfd < 0 ? 4 : 5);
 }
 

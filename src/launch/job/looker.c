@@ -31,6 +31,7 @@
 #include "launch/common/say.h"
 
 #define FD (STDERR_FILENO + 1)        /* of the looker's end of the socket, and of an answer */
+#define END_NS SX_NS_PER_SEC          /* for a looker that has been killed */
 #define APPS_BYTES ((size_t)64 << 10) /* of applications, in one step */
 
 extern char **environ;
@@ -293,7 +294,8 @@ void sx_looker_ended(struct sx_looker *looker, pid_t pid)
 void sx_looker_deinit(struct sx_looker *looker)
 {
     looker_kill(looker);
-    while (looker->pid > 0 && waitpid(looker->pid, NULL, 0) < 0 && errno == EINTR) {
+    if (looker->pid > 0) {
+        (void)sx_proc_reap(looker->pid, END_NS);
     }
     looker->pid = 0;
 }

@@ -185,6 +185,21 @@ Test(janitor, a_goodbye_leaves_everything, .init = setup, .fini = directory_remo
     expect_alive_and_end(&launcher);
 }
 
+Test(janitor, that_is_stopped_does_not_hold_its_launcher, .init = setup, .fini = directory_remove,
+     .timeout = 60)
+{
+    struct launcher launcher;
+    int status = -1;
+
+    launcher_start(&launcher, false);
+    cr_assert_eq(kill(launcher.janitor, SIGSTOP), 0);
+    close(launcher.go_fd);
+    cr_expect_eq(waitpid(launcher.pid, &status, 0), launcher.pid);
+    cr_expect_eq(status, 0);
+    cr_expect(kill(launcher.janitor, 0) != 0 && errno == ESRCH, "killed and reaped");
+    expect_alive_and_end(&launcher);
+}
+
 Test(janitor, forgets_a_group_that_is_taken_back, .init = setup, .fini = directory_remove,
      .timeout = 120)
 {
