@@ -215,6 +215,37 @@ static int a_commit_of_nothing_is_one(int rank)
     return rank_end();
 }
 
+/* Its process could come again, or a wrapper's next one in its place. */
+static int a_rank_that_has_finalized_is_given_up(int rank)
+{
+    rank_begin(&me);
+    if (rank == 1) {
+        CHECK(rank_end() == 0);
+        job_token_put(0);
+        job_token_get(1);
+        return 0;
+    }
+    job_token_get(0);
+    expect_status(JOB_NSPACE, 1, "never", PMIX_ERR_TIMEOUT);
+    job_token_put(1);
+    return rank_end();
+}
+
+/* Its host never removes it. */
+static int a_rank_that_has_finalized_and_exited_has_nothing(int rank)
+{
+    rank_begin(&me);
+    if (rank == 1) {
+        CHECK(rank_end() == 0);
+        job_token_put(0);
+        return 0;
+    }
+    job_token_get(0);
+    get_within(1, "never", JOB_SECONDS, PMIX_ERR_NOT_FOUND);
+    expect_status(JOB_NSPACE, 1, "never", PMIX_ERR_NOT_FOUND);
+    return rank_end();
+}
+
 /* The own value is answered behind the other, which has been sent by then. */
 static void get_nb_sent(pmix_rank_t rank, const char *key)
 {
@@ -453,6 +484,9 @@ static const struct job_case cases[] = {
       a_rank_that_has_not_committed_is_waited_for },
     { "what_a_commit_did_not_bring_is_given_up", 2, what_a_commit_did_not_bring_is_given_up },
     { "a_commit_of_nothing_is_one", 2, a_commit_of_nothing_is_one },
+    { "a_rank_that_has_finalized_is_given_up", 2, a_rank_that_has_finalized_is_given_up },
+    { "a_rank_that_has_finalized_and_exited_has_nothing", 2,
+      a_rank_that_has_finalized_and_exited_has_nothing },
     { "what_is_for_other_nodes_is_not_waited_for", 2, what_is_for_other_nodes_is_not_waited_for },
     { "what_anybody_has_sent_is_found", 3, what_anybody_has_sent_is_found },
     { "what_a_peer_has_committed_again_is_fresh", 2, what_a_peer_has_committed_again_is_fresh },

@@ -4,7 +4,8 @@
  *
  * Collect the data of one rank that other nodes may see, for the host to carry.
  *
- * A request names no key, so the answer contains all data; it waits for the rank's first commit. */
+ * A request names no key, so the answer contains all data; it waits for the rank's first commit.
+ * A rank that has finalized without one is not waited for. */
 #include "server/data/data.h"
 
 #include <stdlib.h>
@@ -113,7 +114,8 @@ static pmix_status_t request_take(struct sx_server *server, void *arg)
     struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, real.rank);
 
     request->client = client;
-    if (client == NULL || client->state == SX_CLIENT_DEAD) {
+    if (client == NULL || client->state == SX_CLIENT_DEAD ||
+        (client->left && !client->has_committed)) {
         request_answer(request, PMIX_ERR_NOT_FOUND);
         return PMIX_SUCCESS;
     }

@@ -4,7 +4,8 @@
  *
  *     WAITING --value stored, commit ends--> answered PMIX_SUCCESS ("look again")
  *        |\--its time limit--> PMIX_ERR_TIMEOUT
- *        |\--no limit: the rank has committed, without the key; then the server's patience-->
+ *        |\--no limit: the rank has committed, without the key, or has finalized before the Get;
+ *        |   then the server's patience-->
  *        |                                                                  PMIX_ERR_TIMEOUT
  *        |\--no limit, qualified: the rank has committed, without the key--> PMIX_ERR_NOT_FOUND
  *        |\--the value is stored, but for other nodes--> PMIX_ERR_NOT_FOUND
@@ -368,6 +369,8 @@ static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
         /* A commit made before its client could see data_wanted is in the lane now. */
         wait->mark.reached = get_caught_up;
         sx_lane_mark(server, target, &wait->mark);
+    } else if (target != NULL && target->left) {
+        wait_lose_patience(wait, now_ns); /* another process may come in its place, or none */
     }
     return PMIX_SUCCESS;
 }
@@ -383,7 +386,7 @@ static bool may_come(const struct sx_server *server, const struct sx_wait_what *
         return sx_remote_is_there(server, what->nspace, what->rank) ||
                (!immediate && sx_client_may_come(what->nspace, what->rank));
     }
-    return !immediate && !is_for_others(what) &&
+    return !immediate && !is_for_others(what) && !target->departed &&
            (target->state == SX_CLIENT_CONNECTED || target->state == SX_CLIENT_REGISTERED);
 }
 

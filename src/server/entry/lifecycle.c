@@ -153,6 +153,7 @@ const struct sx_family sx_families[] = {
         .client_connected = sx_gets_client_connected,
         .client_committed = sx_gets_committed,
         .client_left = sx_gets_client_gone,
+        .client_departed = sx_gets_client_gone,
         .client_gone = sx_gets_client_gone,
         .end = sx_gets_deinit,
     },

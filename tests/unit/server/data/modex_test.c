@@ -507,6 +507,20 @@ Test(dmodex, of_one_who_goes_or_is_not_there_is_not_found)
     client->state = SX_CLIENT_CONNECTED;
 }
 
+Test(dmodex, of_one_who_has_finalized_without_a_commit_is_not_found)
+{
+    struct sx_client *const other = sx_client_find(client->nspace, 1);
+    struct notified notified;
+
+    other->left = true;
+    ask(&notified, "job", 1);
+    cr_expect_eq(notified.count, 1);
+    cr_expect_eq(notified.status, PMIX_ERR_NOT_FOUND);
+    other->has_committed = true;
+    ask(&notified, "job", 1);
+    cr_expect_eq(notified.status, PMIX_SUCCESS);
+}
+
 Test(dmodex, wants_to_know_of_whom_and_whom_to_notify)
 {
     pmix_proc_t proc;
