@@ -118,6 +118,16 @@ static void rank_start(unsigned rank, char **argv)
     PMIX_ARGV_FREE(env);
 }
 
+/* Others may wait for it, in a fence or a Get, though it has never called PMIx_Init. */
+static void rank_ended(unsigned rank)
+{
+    pmix_proc_t proc;
+
+    pids[rank] = 0;
+    PMIX_LOAD_PROCID(&proc, job, rank);
+    PMIx_server_deregister_client(&proc, NULL, NULL);
+}
+
 int main(int argc, char **argv)
 {
     pmix_server_module_t upcalls = { .abort = on_abort, .tool_connected = on_tool };
@@ -141,7 +151,9 @@ int main(int argc, char **argv)
         const pid_t pid = wait(&status);
 
         for (unsigned rank = 0; rank < nranks; rank++) {
-            pids[rank] = pids[rank] == pid ? 0 : pids[rank];
+            if (pids[rank] == pid) {
+                rank_ended(rank);
+            }
         }
         if (status != 0 && exit_status == 0) {
             exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
