@@ -277,14 +277,20 @@ static bool source_find(struct sx_server *server, const struct sx_event_block *b
            sx_proc_order(&given, ret) != 0;
 }
 
-static bool list_has_alias(const struct sx_server *server, uid_t uid, struct walk walk)
+static size_t list_alias_count(const struct sx_server *server, uid_t uid, struct walk walk)
 {
+    const struct sx_membership *alias = NULL;
+    size_t count = 0;
+
     while (walk_next(&walk)) {
-        if (walk.is_new && sx_alias_members(server, uid, walk.proc.nspace) != NULL) {
-            return true;
+        if (walk.is_new) {
+            alias = sx_alias_members(server, uid, walk.proc.nspace);
+        }
+        if (alias != NULL) {
+            count += walk.proc.rank == PMIX_RANK_WILDCARD ? 1 + sx_membership_size(alias) : 1;
         }
     }
-    return false;
+    return count;
 }
 
 /* Return: the user that means the names in an event of @client; NULL: of the host. */
@@ -293,14 +299,15 @@ static uid_t user_of(const struct sx_client *client)
     return client != NULL ? client->uid : SX_NAMES_OF_HOST;
 }
 
-bool sx_event_has_alias(struct sx_server *server, const struct sx_client *client,
-                        const struct sx_event_block *block)
+size_t sx_event_alias_count(struct sx_server *server, const struct sx_client *client,
+                            const struct sx_event_block *block)
 {
     const uid_t uid = user_of(client);
 
-    return server->memberships.names.count > 0 &&
-           (list_has_alias(server, uid, walk_of(block, SX_EVENT_TARGETS)) ||
-            list_has_alias(server, uid, walk_of(block, SX_EVENT_AFFECTED)));
+    return server->memberships.names.count == 0
+               ? 0
+               : list_alias_count(server, uid, walk_of(block, SX_EVENT_TARGETS)) +
+                     list_alias_count(server, uid, walk_of(block, SX_EVENT_AFFECTED));
 }
 
 /* Copy the block, for the processes that have been found. */
@@ -372,7 +379,7 @@ pmix_status_t sx_event_unalias(struct sx_server *server, struct sx_client *payer
     pmix_status_t rc;
     pmix_proc_t source;
 
-    if (!sx_event_has_alias(server, payer, *block) &&
+    if (sx_event_alias_count(server, payer, *block) == 0 &&
         (payer != NULL || !source_find(server, *block, &source))) {
         return PMIX_SUCCESS; /* a client is the source itself */
     }

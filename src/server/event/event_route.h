@@ -72,9 +72,11 @@ pmix_status_t sx_event_client_publish(struct sx_server *server, struct sx_client
 pmix_status_t sx_event_unalias(struct sx_server *server, struct sx_client *payer,
                                struct sx_event_block **block);
 
-/* The same in steps, for an event of many processes.  It is needed when sx_event_has_alias. */
-bool sx_event_has_alias(struct sx_server *server, const struct sx_client *client,
-                        const struct sx_event_block *block);
+/* Return: how many processes, or a few more, the names of lists in an event stand for; 0: it has no
+ * such name. */
+size_t sx_event_alias_count(struct sx_server *server, const struct sx_client *client,
+                            const struct sx_event_block *block);
+/* The same in steps, for an event of many processes that has such names. */
 struct sx_event_naming {
     struct sx_event_block *block; /* the rest is zeroed before the first step */
     unsigned done;                /* steps */

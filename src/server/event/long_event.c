@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* long_event.c - a client's event that does not fit in its lane.
  *
- *     the frame --> its BLOCK --it names few processes, or no group--> published
- *                     \--else--> NAMED, in the client's next turns --> published in the one after
+ *     the frame --> its BLOCK --it is small, and groups in it mean few processes--> published
+ *                     |--of many--> NAMED, in the client's next turns --\
+ *                     \--it is large------------------------------------+--> published in the next
  *
  * Until then nothing else of the client is taken, so its events keep their order. */
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "server/event/event_route.h"
 
 #define PROCS_PER_UNIT 4u /* to copy, or to sort them: share.h */
+#define AT_ONCE_BYTES ((size_t)1 << 20)
 
 struct long_event {
     struct sx_pending pending;
@@ -55,7 +57,9 @@ static void event_step(struct sx_share_work *work)
     struct sx_event_naming *const naming = &event->naming;
     pmix_status_t rc;
 
-    sx_share_charge(pending->server, pending->client, procs_of(naming->block) / PROCS_PER_UNIT);
+    sx_share_charge(pending->server, pending->client,
+                    procs_of(naming->block) / PROCS_PER_UNIT +
+                        (event->is_named ? 0 : SX_ALIAS_NAMED_UNITS));
     if (event->is_named) {
         rc = sx_event_client_publish(pending->server, pending->client, naming->block,
                                      &event->number);
@@ -72,7 +76,8 @@ static void event_step(struct sx_share_work *work)
 /* Take the block over.  Return: PMIX_ERR_WOULD_BLOCK: it is published later; as sx_pending_begin,
  * and the block is the caller's. */
 static pmix_status_t event_begin(struct sx_server *server, struct sx_client *client,
-                                 const struct sx_frame *frame, struct sx_event_block *block)
+                                 const struct sx_frame *frame, struct sx_event_block *block,
+                                 bool is_named)
 {
     static const struct sx_pending_kind kind = {
         .quota = SX_PENDING_HOST, .closed = event_closed, .send = event_send, .free = event_free
@@ -89,6 +94,7 @@ static pmix_status_t event_begin(struct sx_server *server, struct sx_client *cli
         return rc;
     }
     event->naming.block = block;
+    event->is_named = is_named;
     event->work.step = event_step;
     sx_share_work_add(client, &event->work);
     sx_reply_read(server, client, frame);
@@ -106,9 +112,11 @@ bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct
     if (rc == PMIX_ERR_UNPACK_FAILURE) {
         return false;
     }
-    if (rc == PMIX_SUCCESS && procs_of(block) > SX_FRAME_PROCS_AT_ONCE_MAX &&
-        sx_event_has_alias(server, client, block)) {
-        rc = event_begin(server, client, frame, block);
+    const size_t meant = rc == PMIX_SUCCESS ? sx_event_alias_count(server, client, block) : 0;
+    const bool is_of_many = meant > 0 && meant + procs_of(block) > SX_FRAME_PROCS_AT_ONCE_MAX;
+
+    if (rc == PMIX_SUCCESS && (is_of_many || frame->opened.size > AT_ONCE_BYTES)) {
+        rc = event_begin(server, client, frame, block, meant == 0);
         if (rc == PMIX_ERR_WOULD_BLOCK) {
             return true;
         }
