@@ -192,9 +192,9 @@ static void busy_take(struct sx_server *server, const struct sx_leaver *leaver,
                                   : PMIX_RANK_INVALID;
 
         if (rank < (entry != NULL ? entry->belongings.count : 0) &&
-            entry->belongings.all[rank].link.next != NULL) {
-            sx_list_remove(&entry->belongings.all[rank].link);
-            sx_list_append(busy, &entry->belongings.all[rank].link);
+            sx_belonging_at(&entry->belongings, rank)->link.next != NULL) {
+            sx_list_remove(&sx_belonging_at(&entry->belongings, rank)->link);
+            sx_list_append(busy, &sx_belonging_at(&entry->belongings, rank)->link);
         }
     }
 }

@@ -12,8 +12,11 @@
 
 bool sx_belongings_new(struct sx_belongings *ret, size_t count)
 {
-    *ret = (struct sx_belongings){ .all = calloc(count + 1, sizeof(*ret->all)), .count = count };
-    return ret->all != NULL;
+    *ret = (struct sx_belongings){ .count = count };
+    if (count > SX_BELONGINGS_FEW) {
+        ret->many = calloc(count, sizeof(*ret->many));
+    }
+    return ret->many != NULL || count <= SX_BELONGINGS_FEW;
 }
 
 /* Return: NULL when @rank of @entry is not a client here. */
@@ -32,7 +35,7 @@ static struct sx_client *client_of(struct sx_server *server,
 void sx_belongings_hang(struct sx_server *server, struct sx_membership_entry *entry)
 {
     for (uint32_t rank = 0; rank < entry->belongings.count; rank++) {
-        struct sx_belonging *const belonging = &entry->belongings.all[rank];
+        struct sx_belonging *const belonging = sx_belonging_at(&entry->belongings, rank);
         struct sx_client *const client = client_of(server, entry, rank);
 
         belonging->entry = entry;
@@ -44,7 +47,8 @@ void sx_belongings_hang(struct sx_server *server, struct sx_membership_entry *en
 
 void sx_belongings_leave(struct sx_belongings *belongings, uint32_t rank)
 {
-    struct sx_list *const link = rank < belongings->count ? &belongings->all[rank].link : NULL;
+    struct sx_list *const link = rank < belongings->count ? &sx_belonging_at(belongings, rank)->link
+                                                          : NULL;
 
     if (link != NULL && link->next != NULL) {
         sx_list_remove(link);
@@ -56,8 +60,8 @@ void sx_belongings_clear(struct sx_belongings *belongings)
     for (uint32_t rank = 0; rank < belongings->count; rank++) {
         sx_belongings_leave(belongings, rank);
     }
-    free(belongings->all);
-    *belongings = (struct sx_belongings){ .all = NULL };
+    free(belongings->many);
+    *belongings = (struct sx_belongings){ .count = 0 };
 }
 
 /* ---- the lists of a client ------------------------------------------------------------------- */

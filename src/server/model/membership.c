@@ -141,7 +141,13 @@ static pmix_status_t entry_show(struct sx_memberships *all, struct sx_membership
         return rc;
     }
     free(entry->record);
-    entry->record = record;
+    entry->record = NULL;
+    if (size <= sizeof(entry->small_record)) {
+        next.bytes = memcpy(entry->small_record, record, size);
+        free(record);
+    } else {
+        entry->record = record;
+    }
     entry->published = next;
     all->has_news = true;
     return PMIX_SUCCESS;

@@ -54,11 +54,22 @@ struct sx_belonging {
     struct sx_membership_entry *entry;
 };
 
-/* By rank in the list.  Zeroed is empty. */
+/* By rank in the list.  Zeroed is empty.  Those of a small list have no memory of their own: many
+ * small blocks that are freed take long when malloc joins them. */
+#define SX_BELONGINGS_FEW 5u
 struct sx_belongings {
-    struct sx_belonging *all;
+    struct sx_belonging few[SX_BELONGINGS_FEW];
+    struct sx_belonging *many; /* NULL: they are few */
     size_t count;
 };
+
+/* Return: the one of @rank, which is below the count. */
+static inline struct sx_belonging *sx_belonging_at(const struct sx_belongings *belongings,
+                                                   uint32_t rank)
+{
+    return belongings->many != NULL ? &belongings->many[rank]
+                                    : (struct sx_belonging *)(uintptr_t)&belongings->few[rank];
+}
 
 /* Links for @count ranks, which hang nowhere.  Return: false when memory is out. */
 bool sx_belongings_new(struct sx_belongings *ret, size_t count);
@@ -76,8 +87,9 @@ void sx_belongings_clear(struct sx_belongings *belongings);
 
 /* Users of a name: each once.  Root and the server's own user count as one.  Zeroed is empty. */
 struct sx_users {
-    uid_t *all;
-    size_t count, capacity;
+    uid_t first; /* most have no other */
+    uid_t *others;
+    size_t count, other_capacity;
 };
 
 bool sx_users_have(const struct sx_users *users, uid_t uid);
@@ -86,17 +98,20 @@ bool sx_users_add(struct sx_users *users, uid_t uid);
 /* Safe twice. */
 void sx_users_clear(struct sx_users *users);
 
+#define SX_MEMBERSHIP_SMALL_BYTES 160u /* as belongings: no block of its own */
+
 struct sx_membership_entry {
     struct sx_table_node node;      /* memberships.names, sets */
     struct sx_membership published; /* the newest generation: its head, name and members ... */
-    void *record;                   /* ... lie here */
-    char *alias;                    /* its name in the node's store; NULL: its own */
-    struct sx_users users;          /* of a group: those for which its name stands for it */
-    uint64_t space;                 /* 0: no other list of its name was there when it was made; else
+    void *record;                   /* ... lie here; NULL: they are few, and lie ... */
+    _Alignas(8) uint8_t small_record[SX_MEMBERSHIP_SMALL_BYTES]; /* ... here */
+    char *alias;               /* its name in the node's store; NULL: its own */
+    struct sx_users users;     /* of a group: those for which its name stands for it */
+    uint64_t space;            /* 0: no other list of its name was there when it was made; else
                                      * a number that no other list of the name has */
-    char *id;                       /* that distinguishes lists of the same members; NULL: none */
-    struct sx_quota_row quota;      /* its owner's account */
-    struct sx_list owned;           /* client.sets: a set of a client that is here */
+    char *id;                  /* that distinguishes lists of the same members; NULL: none */
+    struct sx_quota_row quota; /* its owner's account */
+    struct sx_list owned;      /* client.sets: a set of a client that is here */
     struct sx_belongings belongings;
     /* Of a connected namespace: collective/connect.c. */
     struct sx_table_node written;

@@ -40,9 +40,12 @@ static uid_t user_of(uid_t uid)
 bool sx_users_have(const struct sx_users *users, uid_t uid)
 {
     const uid_t user = user_of(uid);
-    size_t i = 0;
+    size_t i = 1;
 
-    while (i < users->count && users->all[i] != user) {
+    if (users->count == 0 || users->first == user) {
+        return users->count > 0;
+    }
+    while (i < users->count && users->others[i - 1] != user) {
         i++;
     }
     return i < users->count;
@@ -53,17 +56,21 @@ bool sx_users_add(struct sx_users *users, uid_t uid)
     if (sx_users_have(users, uid)) {
         return true;
     }
-    if (!SX_ARRAY_RESERVE(users->all, users->count, users->capacity, 1)) {
+    if (users->count == 0) {
+        users->first = user_of(uid);
+    } else if (SX_ARRAY_RESERVE(users->others, users->count - 1, users->other_capacity, 1)) {
+        users->others[users->count - 1] = user_of(uid);
+    } else {
         return false;
     }
-    users->all[users->count++] = user_of(uid);
+    users->count++;
     return true;
 }
 
 void sx_users_clear(struct sx_users *users)
 {
-    free(users->all);
-    *users = (struct sx_users){ .all = NULL };
+    free(users->others);
+    *users = (struct sx_users){ .count = 0 };
 }
 
 struct sx_membership_entry *sx_memberships_of(const struct sx_server *server, uint64_t subject)
@@ -338,7 +345,7 @@ static pmix_status_t alias_find(struct sx_server *server, uint32_t kind, const c
 
 static unsigned owner_of(const struct sx_membership_entry *entry)
 {
-    return entry->users.count > 0 ? (unsigned)entry->users.all[0] : 0;
+    return entry->users.count > 0 ? (unsigned)entry->users.first : 0;
 }
 
 const char *sx_memberships_store_name(const struct sx_membership_entry *entry)

@@ -147,7 +147,7 @@ static void view_update(struct sx_server *server, struct view *view,
         view_withdraw(view, entry);
         return;
     }
-    rc = sx_membership_publish(&view->store, entry->record, list->size_bytes);
+    rc = sx_membership_publish(&view->store, list->bytes, list->size_bytes);
     view->kind_counts[list->head.kind] += rc == PMIX_SUCCESS && !had;
     if (rc == PMIX_SUCCESS) {
         rc = sx_membership_enter(&view->store, sx_membership_realm(list->head.kind),

@@ -4,6 +4,7 @@
 #include "server/model/membership.h"
 
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -526,4 +527,33 @@ Test(memberships, are_shown_to_users_who_are_here)
     }
     server.live = NULL;
     server.live_count = 0;
+}
+
+/* ---- what they leave ------------------------------------------------------------------------- */
+
+#define SMALL_LISTS 1000u
+
+/* malloc keeps small blocks that are freed, and joins all of them in one later call. */
+Test(memberships, of_one_process_leave_no_small_blocks)
+{
+    const struct sx_quota_owner owner = { .uid = 7, .proc = procs[0] };
+    struct sx_membership_entry *all[SMALL_LISTS];
+    char name[32];
+
+    for (unsigned i = 0; i < SMALL_LISTS; i++) {
+        const struct sx_membership_options options = { .name = name,
+                                                       .kind = SX_MEMBERSHIP_GROUP,
+                                                       .owner = &owner,
+                                                       .procs = procs,
+                                                       .proc_count = 1 };
+
+        snprintf(name, sizeof(name), "small.%u", i);
+        cr_assert_eq(sx_memberships_add(&server, &options, &all[i]), PMIX_SUCCESS);
+    }
+    const size_t before = mallinfo2().smblks;
+
+    for (unsigned i = 0; i < SMALL_LISTS; i++) {
+        sx_memberships_remove(&server, all[i]);
+    }
+    cr_expect_lt(mallinfo2().smblks, before + SMALL_LISTS / 10);
 }
