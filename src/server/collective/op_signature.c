@@ -95,6 +95,31 @@ struct sx_collective *sx_op_signature_owed(const struct sx_server *server,
 
 /* A single operation, which is the usual case, takes no memory of its own. */
 
+static struct sx_generation **younger_base(const struct sx_generation *oldest)
+{
+    return oldest->younger_gone > 0 ? oldest->younger - oldest->younger_gone : oldest->younger;
+}
+
+/* Make room for one more: in the places of those that have gone, if these are many, or in new
+ * ones.  Return: false when memory is out. */
+static bool younger_reserve(struct sx_generation *oldest)
+{
+    struct sx_generation **const base = younger_base(oldest);
+    const bool are_many = oldest->younger_gone > oldest->younger_count;
+
+    if (oldest->younger_count < oldest->younger_capacity) {
+        return true;
+    }
+    if (oldest->younger_gone > 0) {
+        memmove(base, oldest->younger, oldest->younger_count * sizeof(*base));
+        oldest->younger = base;
+        oldest->younger_capacity += oldest->younger_gone;
+        oldest->younger_gone = 0;
+    }
+    return are_many ||
+           SX_ARRAY_RESERVE(oldest->younger, oldest->younger_capacity, oldest->younger_capacity, 4);
+}
+
 bool sx_generation_add(struct sx_table *table, struct sx_generation *oldest,
                        struct sx_generation *generation, uint64_t hash)
 {
@@ -103,7 +128,7 @@ bool sx_generation_add(struct sx_table *table, struct sx_generation *oldest,
     if (oldest == NULL) {
         return sx_table_add(table, &generation->node, hash);
     }
-    if (!SX_ARRAY_RESERVE(oldest->younger, oldest->younger_count, oldest->younger_capacity, 4)) {
+    if (!younger_reserve(oldest)) {
         return false;
     }
     oldest->younger[oldest->younger_count++] = generation;
@@ -116,6 +141,12 @@ static void younger_remove(struct sx_generation *oldest, size_t index)
     struct sx_generation **const place = &oldest->younger[index];
 
     oldest->younger_count--;
+    if (index == 0) { /* thousands may go from here, one after the other */
+        oldest->younger++;
+        oldest->younger_capacity--;
+        oldest->younger_gone++;
+        return;
+    }
     memmove(place, place + 1, (oldest->younger_count - index) * sizeof(oldest));
 }
 
@@ -134,12 +165,13 @@ void sx_generation_remove(struct sx_table *table, struct sx_generation *oldest,
     }
     if (next == NULL) {
         sx_table_remove(table, &oldest->node);
-        free(oldest->younger);
+        free(younger_base(oldest));
     } else {
         younger_remove(oldest, 0);
         next->younger = oldest->younger;
         next->younger_count = oldest->younger_count;
         next->younger_capacity = oldest->younger_capacity;
+        next->younger_gone = oldest->younger_gone;
         sx_table_replace(&oldest->node, &next->node);
     }
 }

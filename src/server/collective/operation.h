@@ -86,8 +86,10 @@ pmix_status_t sx_arrival_take(struct sx_server *server, struct sx_arrival *arriv
 /* Zeroed and initialised by sx_generation_add. */
 struct sx_generation {
     struct sx_table_node node;      /* in the table while it is the oldest */
-    struct sx_generation **younger; /* the others, while it is the oldest */
+    struct sx_generation **younger; /* the others, while it is the oldest ... */
     size_t younger_count, younger_capacity;
+    size_t
+        younger_gone; /* ... behind the places of so many that have become the oldest, and gone */
 };
 
 /* Open @generation behind those of @oldest, or as the first of its signature (NULL).  Return: false

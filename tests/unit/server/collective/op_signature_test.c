@@ -265,3 +265,41 @@ Test(collective_kind, obeys_its_directives_or_says_that_it_cannot)
         cr_expect_eq(options.pardons, directives[i].pardons, "row %zu", i);
     }
 }
+
+/* Thousands of operations may end at once, the oldest first. */
+Test(generation, that_ends_as_the_oldest_moves_no_other)
+{
+    add(MANY);
+    struct sx_generation **const at = oldest()->younger;
+
+    for (size_t i = 0; i + 1 < MANY; i++) {
+        take_out(i);
+        cr_assert_eq(oldest(), &all[i + 1].generation);
+        cr_assert_eq(oldest()->younger, at + i + 1, "%zu", i);
+    }
+    take_out(MANY - 1);
+    cr_expect_null(oldest());
+}
+
+Test(generation, takes_the_places_of_those_that_have_gone)
+{
+    size_t begin = 0, end = 0;
+
+    for (size_t step = 0; step < 8 * MANY; step++) {
+        const bool grows = step % 7 < (step / MANY % 2 == 0 ? 5 : 3);
+
+        if (end == begin || (grows && end - begin < MANY)) {
+            cr_assert(sx_generation_add(&table, oldest(), &all[end++ % MANY].generation, HASH));
+        } else {
+            take_out(begin++ % MANY);
+        }
+        if (end > begin) {
+            cr_assert_eq(oldest(), &all[begin % MANY].generation);
+            cr_assert_eq(sx_generation_youngest(oldest()), &all[(end - 1) % MANY].generation);
+        }
+    }
+    while (end > begin) {
+        take_out(begin++ % MANY);
+    }
+    cr_expect_null(oldest());
+}
