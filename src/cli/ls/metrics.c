@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/ls/ls.h"
-#include "cli/replace.h"
 #include "cli/top/top.h"
+#include "launch/common/file.h"
 #include "launch/common/say.h"
 
 static int file_write(const struct sx_top_sample *sample, const char *path)
@@ -20,7 +20,7 @@ static int file_write(const struct sx_top_sample *sample, const char *path)
             return 0;
         }
     }
-    sx_say("cannot write '%.255s' (%s); a file is as it was", path, strerror(errno));
+    sx_say("cannot write '%.255s' (%s); a file is as it was", path, sx_file_cause(errno));
     return SX_EXIT_FAILURE;
 }
 

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "cli/replace.h"
 #include "cli/verbs.h"
+#include "launch/common/file.h"
 #include "launch/common/options.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
@@ -234,7 +234,7 @@ static int timeline_write(const struct wish *wish, const struct sx_trace_set *se
         return 0;
     }
     sx_say("cannot write '%.255s' (%s); the records stay: shmix trace --from %.255s -o FILE",
-           wish->output, strerror(errno), dir);
+           wish->output, sx_file_cause(errno), dir);
     return -1;
 }
 
@@ -336,7 +336,8 @@ int sx_cli_trace(char **words)
                                  words[own]);
     }
     if (!sx_replace_open(&file, wish.output)) {
-        sx_say("cannot write '%.255s' (%s); -o names another file", wish.output, strerror(errno));
+        sx_say("cannot write '%.255s' (%s); -o names another file", wish.output,
+               sx_file_cause(errno));
         return SX_EXIT_FAILURE;
     }
     code = wish.from != NULL ? records_use(&wish, wish.from, &file, false) != 0

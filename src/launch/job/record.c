@@ -23,6 +23,7 @@
 #include "base/environment.h"
 #include "base/util.h"
 #include "launch/ask/spawn_request.h"
+#include "launch/common/file.h"
 #include "launch/common/say.h"
 #include "launch/job/state.h"
 #include "launch/pmi/host.h"
@@ -58,18 +59,20 @@ void sx_run_record_deinit(struct sx_run_record *record)
 
 int sx_run_record_judge(const char *path)
 {
-    const char *const slash = strrchr(path, '/');
-    char *const dir = slash == NULL ? sx_cli_strdup(".")
-                                    : sx_cli_printf("%.*s/", (int)(slash - path), path);
-    struct stat st;
-    int why = 0;
+    struct sx_file_at at;
+    int why = strcmp(path, "-") == 0 ? 0 : sx_file_find(path, false, &at);
 
-    if (strcmp(path, "-") != 0 && faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) != 0) {
-        why = errno;
-    } else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        why = EISDIR;
+    if (strcmp(path, "-") == 0 || why != 0) {
+        return why;
     }
-    free(dir);
+    const bool is_replaced = !at.is_magic && (!at.is_there || S_ISREG(at.st.st_mode));
+
+    if (at.is_there && S_ISDIR(at.st.st_mode)) {
+        why = EISDIR;
+    } else if (is_replaced && faccessat(at.dir_fd, ".", W_OK | X_OK, AT_EACCESS) != 0) {
+        why = errno;
+    }
+    close(at.dir_fd);
     return why;
 }
 
@@ -344,13 +347,14 @@ static int record_write(int fd, struct sx_run_record *record, const struct sx_ru
     return why;
 }
 
-/* Write into @path, which is a new file, or one that is not a regular file.  The launcher does not
- * wait for a pipe without a reader, and not for ever for a reader that takes nothing.  Return: as
- * text_write. */
-static int file_write(const char *path, int flags, struct sx_run_record *record,
-                      const struct sx_run_jobs *jobs, int code)
+/* Write into @name of the folder of @at, which is a new file, or one that is not a regular file.
+ * The launcher does not wait for a pipe without a reader, and not for ever for a reader that takes
+ * nothing.  Return: as text_write. */
+static int file_write(const struct sx_file_at *at, const char *name, int flags,
+                      struct sx_run_record *record, const struct sx_run_jobs *jobs, int code)
 {
-    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
+    const int fd = openat(at->dir_fd, name, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags,
+                          0666);
 
     if (fd < 0) {
         return errno;
@@ -363,30 +367,42 @@ static int file_write(const char *path, int flags, struct sx_run_record *record,
     return why;
 }
 
-/* Write beside @path, and rename the file when it is whole. */
-static int file_replace(const char *path, struct sx_run_record *record,
+/* Write beside the file, and rename the new one when it is whole. */
+static int file_replace(const struct sx_file_at *at, struct sx_run_record *record,
                         const struct sx_run_jobs *jobs, int code)
 {
-    char *const real = realpath(path, NULL); /* of a link, the file that it leads to */
-    const char *const name = real == NULL ? path : real;
-    char *const fresh = sx_cli_printf("%s.%ld.tmp", name, (long)getpid());
-    int why = file_write(fresh, O_CREAT | O_EXCL | O_NOFOLLOW, record, jobs, code);
+    char *const fresh = sx_cli_printf("%s.%ld.tmp", at->name, (long)getpid());
+    int why = file_write(at, fresh, O_CREAT | O_EXCL | O_NOFOLLOW, record, jobs, code);
 
-    if (why == 0 && rename(fresh, name) != 0) {
+    if (why == 0 && renameat(at->dir_fd, fresh, at->dir_fd, at->name) != 0) {
         why = errno;
     }
     if (why != 0 && why != EEXIST) {
-        unlink(fresh);
+        unlinkat(at->dir_fd, fresh, 0);
     }
     free(fresh);
-    free(real);
+    return why;
+}
+
+static int named_write(const char *path, struct sx_run_record *record,
+                       const struct sx_run_jobs *jobs, int code)
+{
+    struct sx_file_at at;
+    int why = sx_file_find(path, false, &at);
+
+    if (why == 0) {
+        why = at.is_magic || (at.is_there && !S_ISREG(at.st.st_mode))
+                  ? file_write(&at, at.name, O_APPEND | (at.is_magic ? 0 : O_NOFOLLOW), record,
+                               jobs, code)
+                  : file_replace(&at, record, jobs, code);
+        close(at.dir_fd);
+    }
     return why;
 }
 
 void sx_run_record_write(struct sx_run_record *record, const struct sx_run_jobs *jobs, int code)
 {
     const char *const path = record->path;
-    struct stat st;
     int why;
 
     if (path == NULL) {
@@ -394,16 +410,14 @@ void sx_run_record_write(struct sx_run_record *record, const struct sx_run_jobs 
     }
     if (strcmp(path, "-") == 0) {
         why = fflush(stdout) != 0 ? EIO : record_write(STDOUT_FILENO, record, jobs, code);
-    } else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        why = file_write(path, 0, record, jobs, code);
     } else {
-        why = file_replace(path, record, jobs, code);
+        why = named_write(path, record, jobs, code);
     }
     if (why == NOT_TAKEN) {
         sx_say("cannot write '%.300s' (--report): its reader has taken nothing for %d seconds",
                path, WAIT_SECONDS);
     } else if (why != 0) {
-        sx_say("cannot write '%.300s' (--report): %s", path, strerror(why));
+        sx_say("cannot write '%.300s' (--report): %s", path, sx_file_cause(why));
     }
 }
 

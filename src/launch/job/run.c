@@ -33,6 +33,7 @@
 #include "base/util.h"
 #include "control/contact.h"
 #include "launch/ask/options.h"
+#include "launch/common/file.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/job/janitor.h"
@@ -293,15 +294,13 @@ static bool report_pid(const char *path)
 {
     const int stream = stream_of(path);
     char line[24];
-    const int fd = stream >= 0 ? stream
-                               : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
-                                      S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+    const int fd = stream >= 0 ? stream : sx_file_open(path, O_WRONLY | O_CREAT | O_TRUNC, false);
 
     snprintf(line, sizeof(line), "%ld", (long)getpid());
     const bool good = fd >= 0 && write_line(fd, line);
 
     if (!good) {
-        sx_say("cannot write '%.300s' for --report-pid: %s", path, strerror(errno));
+        sx_say("cannot write '%.300s' for --report-pid: %s", path, sx_file_cause(errno));
     }
     if (fd >= 0 && stream < 0) {
         close(fd);
@@ -329,8 +328,14 @@ static void pid_file_remove(const struct run *run)
 {
     const char *const path = run->options.report_pid;
 
-    if (run->reported && path != NULL && stream_of(path) < 0) {
-        (void)unlink(path);
+    struct sx_file_at at;
+
+    if (run->reported && path != NULL && stream_of(path) < 0 &&
+        sx_file_find(path, false, &at) == 0) {
+        if (at.is_there && !at.is_magic && S_ISREG(at.st.st_mode)) {
+            (void)unlinkat(at.dir_fd, at.name, 0);
+        }
+        close(at.dir_fd);
     }
 }
 
@@ -572,9 +577,8 @@ static int run_recorded(struct run *run)
     const int why = path == NULL ? 0 : sx_run_record_judge(path);
 
     if (why != 0) {
-        sx_say("cannot make '%.300s' for --report: %s; name a file in a directory that you may "
-               "write",
-               path, strerror(why));
+        sx_say("cannot make '%.300s' for --report: %s%s", path, sx_file_cause(why),
+               why == ELOOP ? "" : "; name a file in a directory that you may write");
         return SX_EXIT_FAILURE;
     }
     run->record.path = run->options.dry_run ? NULL : path;

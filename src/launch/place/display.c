@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "launch/common/file.h"
 #include "launch/common/say.h"
 #include "launch/job/state.h"
 #include "launch/place/program.h"
@@ -495,7 +496,7 @@ void sx_run_display_processes(struct sx_run_state *run, const struct sx_run_job 
     }
     if (why != 0) {
         sx_run_say_of(job, "the processes of %s cannot be written to '%.300s': %s", job->name, to,
-                      why == ENOTSUP || why == ENXIO ? "that is no file" : strerror(why));
+                      why == ENOTSUP || why == ENXIO ? "that is no file" : sx_file_cause(why));
     }
     free(all);
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "launch/common/file.h"
 #include "launch/common/say.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -112,27 +113,11 @@ static char *name_make(const struct sx_output_options *output, const struct sx_r
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Make all directories above @path, which is changed and restored.  Return: 0 or errno. */
-static int directories_make(char *path)
-{
-    for (char *at = strchr(path + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        const int rc = mkdir(path, 0777);
-
-        *at = '/';
-        if (rc != 0 && errno != EEXIST) {
-            return errno;
-        }
-    }
-    return 0;
-}
-
 int sx_run_file_descriptor(const char *path, bool goes_on)
 {
-    const int fd = open(path,
-                        O_WRONLY | O_CREAT | (goes_on ? O_APPEND : O_TRUNC) | O_CLOEXEC | O_NOCTTY |
-                            O_NONBLOCK,
-                        0666);
+    const int fd = sx_file_open(path,
+                                O_WRONLY | O_CREAT | (goes_on ? O_APPEND : O_TRUNC) | O_NONBLOCK,
+                                true);
     struct stat st;
 
     if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode)) {
@@ -177,13 +162,13 @@ struct sx_run_file *sx_run_file_open(const struct sx_output_options *output,
         file->reference_count++;
         return file;
     }
-    int why = directories_make(path);
-    const int fd = why == 0 ? sx_run_file_descriptor(path, of->goes_on) : -1;
+    const int fd = sx_run_file_descriptor(path, of->goes_on);
 
     if (fd < 0) {
-        why = why == 0 ? errno : why;
+        const int why = errno;
+
         snprintf(message, room, "its output cannot go to '%.300s': %s", path,
-                 why == ENOTSUP || why == ENXIO ? "that is no file" : strerror(why));
+                 why == ENOTSUP || why == ENXIO ? "that is no file" : sx_file_cause(why));
         free(path);
         return NULL;
     }

@@ -20,6 +20,7 @@
 #include "base/stream/log_text.h"
 #include "base/value/value.h"
 #include "launch/ask/spawn_request.h"
+#include "launch/common/file.h"
 #include "launch/common/say.h"
 #include "launch/job/state.h"
 #include "launch/stdio/output.h"
@@ -384,10 +385,10 @@ static bool file_open(const char *path, char *message)
         return true;
     }
     /* Do not wait for a pipe without a reader. */
-    logs.file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    logs.file = sx_file_open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, false);
     if (logs.file < 0) {
         snprintf(message, SX_RUN_MESSAGE_MAX, "cannot open '%.200s' for --log: %s", path,
-                 errno == ENXIO ? "no process reads this pipe" : strerror(errno));
+                 errno == ENXIO ? "no process reads this pipe" : sx_file_cause(errno));
     }
     return logs.file >= 0;
 }

@@ -73,6 +73,29 @@ expect_code 0 "into a pipe"
 [ -p "$work/pipe" ] || fail "the pipe was replaced"
 expect_good "$work/piped" "into a pipe"
 
+# A link of another user chooses no file for root: not here, and not where else a file is named.
+if [ "$(id -u)" -eq 0 ]; then
+    mkdir "$work/theirs"
+    echo secret >"$work/secret"
+    ln -s ../secret "$work/theirs/file"
+    ln -s ../secret "$work/theirs/file.stdout"
+    ln -s .. "$work/theirs/folder"
+    chown -h 5001 "$work/theirs" "$work/theirs/"*
+    refuses() { # ARGS...
+        "$SHMIX" "$@" >"$work/out" 2>"$work/err" && fail "$*: code 0"
+        expect_err "a symbolic link of another user" "$*"
+    }
+    for name in theirs/file theirs/folder/secret; do
+        refuses ls --metrics="$work/$name"
+        refuses trace -o "$work/$name" true
+        refuses run --report="$work/$name" true
+        refuses run --report-pid="$work/$name" true
+        refuses run --log="$work/$name" true
+        refuses run --output "file=$work/$name:pattern" true
+    done
+    [ "$(cat "$work/secret")" = secret ] || fail "root has written through a link of another user"
+fi
+
 # A disk that is full: the file stays as it was.
 before=$(cksum <"$work/link")
 : >"$work/out"
