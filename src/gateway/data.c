@@ -12,6 +12,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/log.h"
 #include "base/util.h"
 #include "base/value/value.h"
 #include "gateway/request.h"
@@ -130,18 +131,33 @@ static pmix_status_t put_do(struct put *put)
                     values[0].type != PMIX_UNDEF ? &values[0] : &values[1]);
 }
 
-/* Put what is new or changed, and let go of the values.  Return: the first status that is not
- * PMIX_SUCCESS. */
-static pmix_status_t news_put(struct sx_list *news, pmix_status_t rc)
+/* A rank of OpenPMIx may put what cannot be stored here.  Its other values are stored. */
+static void refusal_log(const struct sx_session *session, const struct put *put, pmix_status_t rc)
 {
+    sx_log(SX_LOG_WARN, "rank %u has put a value under %s%s%s that cannot be stored (%s)%s",
+           session->foreign.proc.rank, put->key[0] == '\0' ? "the empty key" : "\"", put->key,
+           put->key[0] == '\0' ? "" : "\"", PMIx_Error_string(rc),
+           put->key[0] == '\0' ? "; give it a name" : "");
+}
+
+/* Put what is new or changed, and let go of the values.  Return: the first status that is not
+ * PMIX_SUCCESS; @rc: then nothing is put. */
+static pmix_status_t news_put(struct sx_session *session, struct sx_list *news, pmix_status_t rc)
+{
+    const bool is_read = rc == PMIX_SUCCESS;
     struct sx_list *node;
 
     while ((node = sx_list_pop(news)) != NULL) {
         struct put *const put = SX_LIST_ENTRY(node, struct put, news);
 
-        if (rc == PMIX_SUCCESS && (put->is_changed || put->buckets != put->put_buckets)) {
-            rc = put_do(put);
-            put->put_buckets = rc == PMIX_SUCCESS ? put->buckets : 0;
+        if (is_read && (put->is_changed || put->buckets != put->put_buckets)) {
+            const pmix_status_t done = put_do(put);
+
+            put->put_buckets = done == PMIX_SUCCESS ? put->buckets : 0;
+            if (done != PMIX_SUCCESS) {
+                refusal_log(session, put, done);
+                rc = rc == PMIX_SUCCESS ? done : rc;
+            }
         }
         sx_value_destruct(&put->values[0]);
         sx_value_destruct(&put->values[1]);
@@ -166,9 +182,13 @@ pmix_status_t sx_gateway_commit(struct sx_request *request, struct sx_wire_reade
             sx_wire_fail(body, bucket.failed);
         }
     }
-    rc = news_put(&news, rc == PMIX_SUCCESS ? body->failed : rc);
-    if (rc == PMIX_SUCCESS) {
-        rc = PMIx_Commit();
+    const pmix_status_t read = rc == PMIX_SUCCESS ? body->failed : rc;
+
+    rc = news_put(session, &news, read);
+    if (read == PMIX_SUCCESS) {
+        const pmix_status_t committed = PMIx_Commit();
+
+        rc = rc == PMIX_SUCCESS ? committed : rc;
     }
     if (rc == PMIX_SUCCESS) {
         sx_request_answer(request, PMIX_SUCCESS);

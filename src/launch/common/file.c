@@ -46,7 +46,7 @@ static int walk_begin(struct walk *walk)
                         open(walk->rest[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* Whoever owns the root folder can change any file, also where a namespace of users gives root
+/* The owner of the root folder can change any file, also where a namespace of users gives root
  * another number. */
 static bool is_trusted(uid_t owner)
 {

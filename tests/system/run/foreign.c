@@ -18,6 +18,7 @@
  *     late FILE     rank 0 publishes events of two codes in turns, and makes FILE; the others wait
  *                   for it before their PMIx_Init, and get the events in that order
  *     lists         read under the name of a group, and print what a Get of SHMIX_CONNECTED returns
+ *     nameless      put a value under the empty key between two others, and get those of all
  *     recode        rank 0 publishes what others have a handler for, and no longer, and again
  *
  * A rank prints "RANK: ok" at its end. */
@@ -529,6 +530,22 @@ static void lists(void)
     check(PMIx_Disconnect(&all, 1, NULL, 0), "disconnect");
 }
 
+static void nameless(void)
+{
+    static const char *const keys[] = { "before", "", "after" };
+
+    for (size_t i = 0; i < 3; i++) {
+        put_text(PMIX_GLOBAL, keys[i], letter_of(self.rank), 1);
+    }
+    check(PMIx_Commit(), "commit");
+    fence();
+    for (pmix_rank_t rank = 0; rank < size; rank++) {
+        get_text(rank, "before", letter_of(rank), 1);
+        get_text(rank, "after", letter_of(rank), 1);
+    }
+    fence();
+}
+
 int main(int argc, char **argv)
 {
     const char *const what = argc > 1 ? argv[1] : "data";
@@ -555,6 +572,8 @@ int main(int argc, char **argv)
         devices();
     } else if (strcmp(what, "lists") == 0) {
         lists();
+    } else if (strcmp(what, "nameless") == 0) {
+        nameless();
     } else if (strcmp(what, "starts") == 0) {
         starts(argv[0]);
     } else if (strcmp(what, "data") == 0) {

@@ -38,6 +38,10 @@ for variable in PMIX_SERVER_URI4 PMIX_SERVER_URI3; do
     expect_code 0 "data by $variable"
     oks 3 "data by $variable"
 done
+run $limit -n 2 $own "$FOREIGN" nameless
+expect_code 0 "a value without a name"
+oks 2 "a value without a name"
+expect_err 'rank [01] has put a value under the empty key that cannot be stored (.*); give it a name' "a value without a name"
 run $limit -n 3 $own "$FOREIGN" again
 expect_code 0 "three times"
 oks 3 "three times"
