@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <poll.h>
 #include <pthread.h>
@@ -371,6 +372,38 @@ static uint64_t time_to_sleep_ns(const struct sx_loop *loop)
     return loop->heap[0].deadline_ns > now_ns ? loop->heap[0].deadline_ns - now_ns : 0;
 }
 
+/* Wait for posts and timers alone. */
+static void wake_wait(struct sx_loop *loop, uint64_t timeout_ns)
+{
+    struct pollfd wake = { .fd = loop->wake.fd, .events = POLLIN };
+    const uint64_t timeout_ms = timeout_ns / SX_NS_PER_MS + 1;
+
+    (void)poll(&wake, 1, timeout_ns == 0 ? 0 : timeout_ms > INT_MAX ? -1 : (int)timeout_ms);
+    on_wake(loop, 0, 0);
+}
+
+/* Return: false when the run has to end. */
+static bool turn_wait(struct sx_loop *loop, uint64_t timeout_ns)
+{
+    if (loop->is_broken) {
+        wake_wait(loop, timeout_ns);
+        return true;
+    }
+    const int err = loop->engine->wait(loop, timeout_ns);
+
+    if (err == 0) {
+        return true;
+    }
+    (void)SX_RAISE(PMIX_ERROR, "the loop cannot wait any longer (%s): %s%s", loop->engine->name,
+                   strerror(err), sx_refused_advice(err));
+    if (loop->hooks.broken == NULL) {
+        return false;
+    }
+    loop->is_broken = true;
+    loop->hooks.broken(loop->hooks.arg, read_clock(loop));
+    return true;
+}
+
 static bool one_turn(struct sx_loop *loop)
 {
     const struct sx_loop_hooks *hooks = &loop->hooks;
@@ -385,18 +418,18 @@ static bool one_turn(struct sx_loop *loop)
     if (may_sleep) {
         atomic_fetch_add_explicit(&loop->sleeps, 1, memory_order_relaxed); /* a report */
     }
-    const int err = loop->engine->wait(loop, timeout_ns);
+    const bool goes_on = turn_wait(loop, timeout_ns);
     const uint64_t now_ns = read_clock(loop);
 
-    if (err != 0) {
-        (void)SX_RAISE(PMIX_ERROR, "the loop cannot wait any longer (%s): %s", loop->engine->name,
-                       strerror(err));
+    if (!goes_on) {
         return false;
     }
     if (may_sleep && hooks->awake != NULL) {
         hooks->awake(hooks->arg, now_ns);
     }
-    loop->engine->dispatch(loop, now_ns);
+    if (!loop->is_broken) {
+        loop->engine->dispatch(loop, now_ns);
+    }
     if (loop->own_posts) {
         run_posts(loop, NULL, now_ns);
     }

@@ -39,6 +39,9 @@ struct sx_loop_hooks {
     bool (*about_to_sleep)(void *arg);
     sx_loop_fn awake; /* after each wait that could sleep */
     sx_loop_fn turn;  /* once per turn, after all its callbacks */
+    /* Once: the kernel refuses the wait.  No source is served from here on; posts and timers are,
+     * so that the owner can end.  Without this hook the run ends. */
+    sx_loop_fn broken;
     void *arg;
 };
 void sx_loop_set_hooks(struct sx_loop *loop, const struct sx_loop_hooks *hooks);

@@ -56,6 +56,7 @@ struct sx_loop {
 
     _Atomic(struct sx_loop_post *) posts; /* newest first; a mark when stopped */
     struct sx_poll wake;                  /* an eventfd: posts and stop of other threads */
+    bool is_broken;                       /* the engine's wait has failed */
     bool own_posts;                       /* posted by the loop's own thread, without the eventfd */
     atomic_bool stop;
     atomic_uintptr_t thread; /* 0 while not running */

@@ -4,6 +4,8 @@
 #include "launch/job/loop.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "launch/common/say.h"
@@ -29,6 +31,16 @@ static void turn_end(void *arg, uint64_t now_ns)
     sx_loop_stop(((const struct sx_run_loop *)arg)->loop);
 }
 
+/* The janitor ends the ranks, as after any end of the launcher without a goodbye. */
+static void loop_broken(void *arg, uint64_t now_ns)
+{
+    (void)arg;
+    (void)now_ns;
+    sx_say("the launcher cannot wait for its ranks any longer; the job is ended");
+    fflush(stdout);
+    _exit(SX_EXIT_FAILURE);
+}
+
 /* The status of a call that has set errno, if it could. */
 static int why_of(pmix_status_t status)
 {
@@ -44,6 +56,7 @@ int sx_run_loop_init(struct sx_run_loop *loop)
         sx_loop_set_clock(loop->loop, loop_clock, loop);
         sx_loop_set_hooks(loop->loop, &(struct sx_loop_hooks){ .about_to_sleep = loop_is_busy,
                                                                .turn = turn_end,
+                                                               .broken = loop_broken,
                                                                .arg = loop });
     }
     return why;

@@ -7,7 +7,10 @@
  * rings. */
 #include "server/entry/entry.h"
 
+#include <sys/socket.h>
+
 #include "base/status.h"
+#include "base/util.h"
 #include "server/collective/collective.h"
 #include "server/event/event.h"
 #include "server/model/state.h"
@@ -202,12 +205,35 @@ static void awake(void *arg, uint64_t now_ns)
     sx_board_wake(&server->board);
 }
 
+/* No client can be served any more.  Their calls return PMIX_ERR_LOST_CONNECTION, no process can
+ * connect, and the host is notified of each lost client.  Calls of the host are posts, and work. */
+static void broken(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+
+    server->turn.now_ns = now_ns;
+    for (size_t i = 0; i < SX_COUNT(server->entry.strangers.accepts); i++) {
+        (void)shutdown(server->entry.strangers.accepts[i].fd, SHUT_RDWR);
+    }
+    sx_strangers_end(server);
+    while (server->live_count > 0) {
+        struct sx_client *const client = server->live[server->live_count - 1];
+
+        if (client->state == SX_CLIENT_CONNECTED) {
+            sx_reaper_client_lost(server, client);
+        } else {
+            sx_connection_close(server, client);
+        }
+    }
+}
+
 void sx_turn_hook(struct sx_server *server)
 {
     const struct sx_loop_hooks hooks = {
         .about_to_sleep = about_to_sleep,
         .awake = awake,
         .turn = turn,
+        .broken = broken,
         .arg = server,
     };
     sx_loop_set_hooks(server->loop, &hooks);

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "control/loop_engine.h"
 #include "control/socket.h"
 #include "engines.h"
 
@@ -1430,4 +1431,76 @@ Test(loop, takes_some_engine_when_none_is_forced)
     cr_assert_eq(sx_loop_new(&loop), PMIX_SUCCESS);
     cr_expect_null(sx_loop_free(loop));
     cr_expect_null(sx_loop_free(NULL));
+}
+
+/* ---- a kernel that refuses the wait --------------------------------------------------------- */
+
+struct refused {
+    struct sx_loop *loop;
+    struct sx_loop_post post;
+    struct sx_timer timer;
+    pthread_t poster;
+    int broken_count, post_count, timer_count;
+};
+
+static int wait_refused(struct sx_loop *loop, uint64_t timeout_ns)
+{
+    (void)loop;
+    (void)timeout_ns;
+    return EPERM;
+}
+
+static void refused_timer(void *arg, uint64_t now_ns)
+{
+    struct refused *const refused = arg;
+
+    (void)now_ns;
+    refused->timer_count++;
+    sx_loop_stop(refused->loop);
+}
+
+static void refused_post(void *arg, uint64_t now_ns)
+{
+    struct refused *const refused = arg;
+
+    refused->post_count++;
+    refused->timer = (struct sx_timer){ .fn = refused_timer, .arg = refused };
+    cr_expect_eq(sx_timer_add(refused->loop, &refused->timer, now_ns + 1000), PMIX_SUCCESS);
+}
+
+static void *refused_poster(void *arg)
+{
+    struct refused *const refused = arg;
+
+    cr_expect_eq(sx_loop_post(refused->loop, &refused->post), PMIX_SUCCESS);
+    return NULL;
+}
+
+static void refused_broken(void *arg, uint64_t now_ns)
+{
+    struct refused *const refused = arg;
+
+    (void)now_ns;
+    if (refused->broken_count++ == 0) {
+        cr_assert_eq(pthread_create(&refused->poster, NULL, refused_poster, refused), 0);
+    }
+}
+
+Test(loop, that_cannot_wait_calls_broken_once_and_runs_posts_and_timers)
+{
+    struct refused refused = { .post = { .fn = refused_post, .arg = &refused } };
+
+    cr_assert_eq(sx_loop_new(&refused.loop), PMIX_SUCCESS);
+    struct sx_loop_engine refusing = *refused.loop->engine;
+
+    refusing.wait = wait_refused;
+    refused.loop->engine = &refusing;
+    sx_loop_set_hooks(refused.loop,
+                      &(struct sx_loop_hooks){ .broken = refused_broken, .arg = &refused });
+    sx_loop_run(refused.loop);
+    cr_expect_eq(refused.broken_count, 1);
+    cr_expect_eq(refused.post_count, 1);
+    cr_expect_eq(refused.timer_count, 1);
+    pthread_join(refused.poster, NULL);
+    sx_loop_free(refused.loop);
 }
