@@ -77,6 +77,8 @@ void sx_modex_client_expected(struct sx_server *server, struct sx_client *client
 /* The client's turns are over. */
 void sx_modex_client_gone(struct sx_server *server, struct sx_client *client);
 void sx_modex_client_removed(struct sx_server *server, struct sx_client *client);
+/* The values that its clients have put before are news, unless all of its processes are here. */
+void sx_modex_nspace_registered(struct sx_server *server, struct sx_nspace *nspace);
 
 /* ---- values of other nodes, which the host brings ------------------------------------------- */
 

@@ -473,13 +473,18 @@ static pmix_status_t put_apply(struct sx_server *server, struct sx_client *clien
     return rc;
 }
 
+static bool is_of_this_node(const struct sx_nspace *nspace)
+{
+    return nspace->registered && nspace->job_size <= nspace->local_count;
+}
+
 /* Other nodes receive the change with the next fence.  A job without other nodes records no
- * changes. */
+ * changes.  Before its registration it may have some. */
 static bool is_news(const struct sx_nspace *nspace, pmix_scope_t scope)
 {
     const pmix_scope_t whom = sx_scope_takes(scope) ? sx_scope_taken(scope) : scope;
 
-    return (whom & PMIX_REMOTE) != 0 && nspace->job_size > nspace->local_count;
+    return (whom & PMIX_REMOTE) != 0 && !is_of_this_node(nspace);
 }
 
 /* At the commit, answer the Gets that wait for this put, or for any data of this rank. */
@@ -893,9 +898,22 @@ void sx_modex_client_expected(struct sx_server *server, struct sx_client *client
     client->values_lost = 0;
 }
 
+static void news_drop(struct sx_client *client)
+{
+    client->news_gone += client->news.size; /* a fence that the host has may have carried them */
+    sx_blob_clear(&client->news);
+}
+
 void sx_modex_client_removed(struct sx_server *server, struct sx_client *client)
 {
     sx_modex_client_gone(server, client);
-    client->news_gone += client->news.size; /* a fence that the host has may have carried them */
-    sx_blob_clear(&client->news);
+    news_drop(client);
+}
+
+void sx_modex_nspace_registered(struct sx_server *server, struct sx_nspace *nspace)
+{
+    (void)server;
+    for (size_t i = 0; i < nspace->client_count && is_of_this_node(nspace); i++) {
+        news_drop(nspace->by_rank[i]);
+    }
 }

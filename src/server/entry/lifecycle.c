@@ -46,6 +46,7 @@ const struct sx_family sx_families[] = {
     },
     {
         .name = "modex",
+        .nspace_registered = sx_modex_nspace_registered,
         .client_expected = sx_modex_client_expected,
         .client_closed = sx_modex_client_gone,
         .client_gone = sx_modex_client_gone,

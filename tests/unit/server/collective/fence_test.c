@@ -38,6 +38,7 @@ static inline bool refused(void) /* a sanitizer build refuses nothing */
 #define NSPACE "fences"
 #define HERE "here"   /* all of it is */
 #define OTHER "other" /* of which nothing is here */
+#define LATE "late"   /* registered behind its clients */
 #define PAIR "pair"   /* of which a process is here, and another elsewhere */
 #define LOCALS 2u
 #define FAR LOCALS /* its first process elsewhere */
@@ -1115,6 +1116,61 @@ Test(fence, news_of_one_that_has_failed_come_with_the_next)
     cr_expect_eq(carried(2, "first"), 0u);
     cr_expect_eq(carried(2, "second"), 1u);
     answer(2, PMIX_SUCCESS, NULL);
+}
+
+/* ---- a job that is registered behind its clients ---------------------------------------------- */
+
+static pmix_status_t late_open(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    return sx_nspace_open(server, sx_nspace_find(server, LATE)); /* as for the first hello */
+}
+
+static pmix_status_t news_measure(struct sx_server *server, void *arg)
+{
+    *(size_t *)arg = client_of(server, 0)->news.size;
+    return PMIX_SUCCESS;
+}
+
+static size_t late_news(void)
+{
+    size_t size = 0;
+
+    hosted_call(news_measure, &size);
+    return size;
+}
+
+static void late_begin(void)
+{
+    home = LATE;
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        hosted_client(LATE, rank);
+    }
+    hosted_call(late_open, NULL);
+    fence((struct act){ .put = "early" });
+    cr_expect_eq(asked_count, 0u, "it waits for the registration");
+    cr_expect_gt(late_news(), 0u);
+}
+
+Test(fence, news_of_a_job_that_is_registered_later_are_carried)
+{
+    late_begin();
+    hosted_job(LATE, LOCALS, LOCALS + 1);
+    (void)waits();
+    cr_assert_eq(asked_count, 1u);
+    cr_expect_eq(carried(0, "early"), 1u);
+    answer(0, PMIX_ERROR, NULL);
+}
+
+Test(fence, news_of_a_job_that_turns_out_to_be_here_alone_are_dropped)
+{
+    late_begin();
+    hosted_job(LATE, LOCALS, LOCALS);
+    cr_expect_eq(waits(), 0u);
+    cr_expect_eq(asked_count, 0u);
+    cr_expect_eq(late_news(), 0u);
+    fence((struct act){ .put = "later" });
+    cr_expect_eq(late_news(), 0u);
 }
 
 /* ---- infos ---------------------------------------------------------------------------------- */
