@@ -333,6 +333,36 @@ static bool names(const struct sx_collective *collective, const struct sx_nspace
     return sx_alias_list_names(&collective->members.real, nspace->name);
 }
 
+/* Some of its members will never call: the host has ended their namespace before it has registered
+ * them. */
+static void missing_end(struct sx_collective *collective)
+{
+    const pmix_status_t end = sx_collective_ends(collective, false).died;
+
+    sx_shown_changed(collective->members.server, &collective->shown);
+    if (end == PMIX_ERR_PARTIAL_SUCCESS) {
+        collective->members.incomplete = true;
+        (void)sx_collective_try(collective);
+    } else if (end != PMIX_SUCCESS) {
+        sx_collective_end(collective, end);
+    }
+}
+
+static void nspace_is_missed(struct sx_server *server, const struct sx_nspace *nspace)
+{
+    struct sx_collective_walk walk;
+    struct sx_collective *collective;
+
+    sx_collective_walk_begin(server, &walk);
+    while ((collective = sx_collective_walk_next(server, &walk)) != NULL) {
+        if (!collective->is_over && !collective->with_host &&
+            sx_members_miss(&collective->members, nspace)) {
+            missing_end(collective);
+        }
+    }
+    sx_collective_walk_end(server, &walk);
+}
+
 void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
     struct sx_list gone = SX_LIST_INIT(gone); /* one may end the next ones, which are in the list */
@@ -350,5 +380,8 @@ void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspac
     while ((link = sx_list_pop(&gone)) != NULL) {
         sx_collective_leave_host(SX_LIST_ENTRY(link, struct sx_collective, link),
                                  PMIX_ERR_LOST_CONNECTION);
+    }
+    if (sx_name_has_ended(server, nspace->name)) { /* else its registration has failed */
+        nspace_is_missed(server, nspace);
     }
 }

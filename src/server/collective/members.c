@@ -271,6 +271,25 @@ bool sx_members_await(const struct sx_members *members, const struct sx_nspace *
     return members->has_unknown && sx_members_mean_nspace(members, nspace->name);
 }
 
+bool sx_members_miss(const struct sx_members *members, const struct sx_nspace *nspace)
+{
+    const uint32_t most = nspace->job_size > nspace->local_count ? nspace->job_size
+                                                                 : nspace->local_count;
+    struct sx_alias_walk walk = { .list = &members->real };
+    bool is_its = false, misses = false;
+
+    if (!nspace->registered && !members->has_unknown) { /* of tools, say */
+        return false;
+    }
+    while (!misses && sx_alias_next(&walk)) {
+        is_its = walk.is_new ? strcmp(walk.nspace, nspace->name) == 0 : is_its;
+        misses = is_its && (walk.rank == PMIX_RANK_WILDCARD
+                                ? !nspace->registered || nspace->client_count < most
+                                : sx_client_find(nspace, walk.rank) == NULL);
+    }
+    return misses;
+}
+
 void sx_members_look_again(struct sx_members *members)
 {
     members->has_unknown = others_are_unknown(members);
@@ -318,8 +337,9 @@ struct sx_absent sx_members_absent(const struct sx_members *members)
         if (walk.is_new) {
             nspace = sx_nspace_find(members->server, walk.nspace);
         }
-        if (nspace == NULL) { /* deregistered meanwhile: its members are dead and were counted */
-            continue;
+        if (nspace == NULL ||
+            (nspace->is_ending && sx_name_has_ended(members->server, nspace->name))) {
+            continue; /* deregistered meanwhile: its members are dead and were counted */
         }
         const size_t expected = nspace->local_count > nspace->client_count
                                     ? nspace->local_count - nspace->client_count
@@ -409,6 +429,9 @@ pmix_status_t sx_members_catch_up(struct sx_members *members)
                                                    : NULL;
         const size_t count = nspace != NULL ? nspace->client_count : 0;
 
+        if (walk.is_new && nspace == NULL && sx_name_has_ended(members->server, walk.nspace)) {
+            rc = PMIX_ERR_NOT_FOUND;
+        }
         for (size_t n = 0; n < count && rc == PMIX_SUCCESS; n++) {
             rc = sx_members_expect(members, nspace->by_rank[n]);
         }

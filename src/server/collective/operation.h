@@ -182,11 +182,14 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
 bool sx_members_await(const struct sx_members *members, const struct sx_nspace *nspace);
 /* Some of the namespaces that the signature has waited for have been registered. */
 void sx_members_look_again(struct sx_members *members);
-/* The same when some of the registered clients may not be expected yet.  Return: PMIX_SUCCESS,
- * PMIX_ERR_OUT_OF_RESOURCE. */
+/* The same when some of the registered clients may not be expected yet.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND: one of the namespaces has ended meanwhile; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_members_catch_up(struct sx_members *members);
 /* Return: whether the signature has processes of @nspace, by their own names. */
 bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace);
+/* Return: whether the signature has processes of @nspace, which has ended, that have never been
+ * registered: none of these calls. */
+bool sx_members_miss(const struct sx_members *members, const struct sx_nspace *nspace);
 void sx_members_clear(struct sx_members *members);
 
 /* Return: whether the signature names processes by the list @entry. */

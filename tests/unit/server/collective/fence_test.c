@@ -739,6 +739,12 @@ Test(fence_end, releases_what_is_being_stored_once)
 
 /* ---- of a job that is all here --------------------------------------------------------------- */
 
+/* As for its first hello. */
+static pmix_status_t late_open(struct sx_server *server, void *arg)
+{
+    return sx_nspace_open(server, sx_nspace_find(server, arg));
+}
+
 struct seen {
     uint64_t results[LOCALS];
     unsigned waits[LOCALS];
@@ -806,6 +812,50 @@ Test(fence, goes_on_when_more_job_info_cannot_be_kept)
         cr_expect_eq(seen.last[rank], PMIX_SUCCESS);
     }
     here_end();
+}
+
+/* The other job is registered and goes, and none of its processes ever was there: they take no
+ * part, so the fence that waits for them is no success.  @is_late: that of the first job comes
+ * behind it. */
+static void misses_one_that_ends(bool is_late)
+{
+    enum sx_client_state connected = SX_CLIENT_CONNECTED;
+    struct seen seen;
+
+    home = HERE;
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        hosted_client(HERE, rank);
+    }
+    hosted_call(late_open, (char[]){ HERE });
+    hosted_call(here_state, &connected);
+    if (!is_late) {
+        hosted_job(HERE, LOCALS, LOCALS);
+    }
+    fence((struct act){ .with = LATE });
+    hosted_job(LATE, 2, 2);
+    PMIx_server_deregister_nspace(LATE, NULL, NULL);
+    if (is_late) {
+        hosted_job(HERE, LOCALS, LOCALS);
+    }
+    hosted_call(see, &seen);
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        cr_expect_eq(seen.waits[rank], 0u);
+        cr_expect_eq(seen.last[rank], PMIX_ERR_LOST_CONNECTION);
+    }
+    fence((struct act){ .with = LATE });
+    hosted_call(see, &seen);
+    cr_expect_eq(seen.last[0], PMIX_ERR_NOT_FOUND, "it is no longer waited for");
+    here_end();
+}
+
+Test(fence, of_one_that_ends_before_its_processes_come_fails)
+{
+    misses_one_that_ends(false);
+}
+
+Test(fence, of_one_that_ends_before_the_caller_is_registered_fails)
+{
+    misses_one_that_ends(true);
 }
 
 /* The ranks from @first on arrive while memory is out from an allocation on; who was left alone is
@@ -1120,12 +1170,6 @@ Test(fence, news_of_one_that_has_failed_come_with_the_next)
 
 /* ---- a job that is registered behind its clients ---------------------------------------------- */
 
-static pmix_status_t late_open(struct sx_server *server, void *arg)
-{
-    (void)arg;
-    return sx_nspace_open(server, sx_nspace_find(server, LATE)); /* as for the first hello */
-}
-
 static pmix_status_t news_measure(struct sx_server *server, void *arg)
 {
     *(size_t *)arg = client_of(server, 0)->news.size;
@@ -1146,7 +1190,7 @@ static void late_begin(void)
     for (uint32_t rank = 0; rank < LOCALS; rank++) {
         hosted_client(LATE, rank);
     }
-    hosted_call(late_open, NULL);
+    hosted_call(late_open, (char[]){ LATE });
     fence((struct act){ .put = "early" });
     cr_expect_eq(asked_count, 0u, "it waits for the registration");
     cr_expect_gt(late_news(), 0u);
