@@ -246,6 +246,21 @@ static void arrivals(struct hostile *hostile)
     lane_flood(hostile, SX_LANE_ARRIVE, body, sizeof(body));
 }
 
+/* Connects of itself, and half as many disconnects: more and more are of the same words. */
+static void connects(struct hostile *hostile)
+{
+    static uint8_t body[sizeof(struct sx_lane_arrive) + PROC_BYTES];
+    const bool ends = hostile->rounds % 3 == 2;
+    const struct sx_lane_arrive head = { .kind = ends ? SX_COLLECTIVE_DISCONNECT
+                                                      : SX_COLLECTIVE_CONNECT,
+                                         .op = ++hostile->id,
+                                         .proc_count = 1 };
+
+    memcpy(body, &head, sizeof(head));
+    (void)write_proc(body + sizeof(head), ATTACK_RANK);
+    lane_flood(hostile, SX_LANE_ARRIVE, body, sizeof(body));
+}
+
 /* It says that it has read up to where it has not, and back again. */
 static void cursors(struct hostile *hostile)
 {
@@ -753,6 +768,7 @@ const struct hostile_kind hostile_kinds[] = {
     { .name = "puts", .begin = puts_begin, .go = puts_flood, .units = renewal_units },
     { .name = "notifies", .begin = notifies_begin, .go = notifies },
     { .name = "arrivals", .go = arrivals },
+    { .name = "connects", .go = connects },
     { .name = "cursors", .go = cursors },
     { .name = "doorbells", .go = doorbells },
     { .name = "waiting_gets", .go = waiting_gets },

@@ -15,6 +15,7 @@
 #include "server/event/event.h"
 #include "server/model/membership.h"
 #include "server/model/proc_list.h"
+#include "server/model/share.h"
 
 /* ---- lists of processes --------------------------------------------------------------------- */
 
@@ -226,28 +227,29 @@ static bool has_called(const struct sx_server *server, const struct sx_membershi
     return sx_membership_is_waited_for(server, entry, client, SX_COLLECTIVE_DISCONNECT);
 }
 
+#define LOOKS_PER_UNIT 4u /* for a namespace to disconnect: share.h */
+
 /* Return: the oldest namespace that was connected as @arrival names it, and that @client has not
- * called to disconnect. */
-static struct sx_membership_entry *entry_by_words(const struct sx_server *server,
-                                                  struct sx_client *client,
-                                                  const struct sx_arrival *arrival)
+ * called to disconnect.  Those of one hash lie in the table from the oldest to the youngest. */
+static struct sx_membership_entry *
+entry_by_words(struct sx_server *server, struct sx_client *client, const struct sx_arrival *arrival)
 {
     const char *const id = arrival->options.id;
     const uint64_t hash = written_hash(server, arrival->procs, arrival->proc_count, id);
-    struct sx_membership_entry *oldest = NULL;
+    struct sx_table_node *it = sx_table_first(&server->collective.connects, hash);
+    struct sx_membership_entry *found = NULL;
+    uint64_t looks = 0;
 
-    for (struct sx_table_node *it = sx_table_first(&server->collective.connects, hash); it != NULL;
-         it = sx_table_next(&server->collective.connects, it)) {
+    for (; it != NULL && found == NULL; it = sx_table_next(&server->collective.connects, it)) {
         struct sx_membership_entry *const entry = SX_CONTAINER(it, struct sx_membership_entry,
                                                                written);
 
-        if (sx_membership_has(entry, client) && !has_called(server, entry, client) &&
-            (oldest == NULL || entry->published.head.subject >> SX_MEMBERSHIP_ROW_BITS <
-                                   oldest->published.head.subject >> SX_MEMBERSHIP_ROW_BITS)) {
-            oldest = entry;
-        }
+        looks++;
+        found = sx_membership_has(entry, client) && !has_called(server, entry, client) ? entry
+                                                                                       : NULL;
     }
-    return oldest;
+    sx_share_charge(server, client, looks / LOOKS_PER_UNIT);
+    return found;
 }
 
 /* Return: the reason why there is no such namespace. */

@@ -167,6 +167,45 @@ Test(connect, by_words_the_oldest_is_meant_that_the_caller_has_not_called_for)
     hosted_call(several, NULL);
 }
 
+#define MANY 80u
+
+/* Return: the units that a disconnect by words costs @rank. */
+static uint32_t aim_cost(struct sx_server *server, uint32_t rank, pmix_nspace_t ret)
+{
+    const uint32_t before = client_of(server, rank)->share.spent;
+
+    cr_assert_eq(aim(server, rank, NULL, NULL, ret), PMIX_SUCCESS);
+    return client_of(server, rank)->share.spent - before;
+}
+
+static pmix_status_t many(struct sx_server *server, void *arg)
+{
+    pmix_nspace_t oldest, name, meant;
+
+    (void)arg;
+    PMIx_Load_nspace(oldest, sx_membership_name(&connected(server, NULL)->published));
+    for (unsigned i = 1; i < MANY; i++) {
+        (void)connected(server, NULL);
+    }
+    cr_expect_eq(aim_cost(server, 1, meant), 0u, "one is looked at");
+    cr_expect_str_eq(meant, oldest);
+    for (unsigned i = 0; i < MANY / 2; i++) {
+        PMIx_Load_nspace(name, meant);
+        arrive(server, 1, SX_COLLECTIVE_DISCONNECT, name, NULL);
+        (void)aim_cost(server, 1, meant);
+        cr_assert_str_neq(meant, name);
+    }
+    cr_expect_geq(aim_cost(server, 1, meant), MANY / 2 / 4, "so are those that it has called for");
+    cr_expect_eq(aim_cost(server, 0, meant), 0u);
+    cr_expect_str_eq(meant, oldest, "another has not called");
+    return PMIX_SUCCESS;
+}
+
+Test(connect, by_words_is_found_without_a_walk_and_a_walk_is_paid_for)
+{
+    hosted_call(many, NULL);
+}
+
 static pmix_status_t members_go(struct sx_server *server, void *arg)
 {
     pmix_nspace_t name;
