@@ -51,7 +51,8 @@ typedef pmix_status_t (*pmix_server_abort_fn_t)(const pmix_proc_t *proc, void *s
 
 /* All local processes of a fence have joined; @data, of @ndata bytes, is what this node adds. It is
  * the host's from the call on, whatever the entry returns: free() it once it is sent. All other
- * arguments stay the library's until the callback is called. The callback brings the data of all nodes, one behind the other: in any order, also twice, with this node's or without.
+ * arguments stay the library's until the callback is called. The callback brings the data of all
+ * nodes, one behind the other: in any order, also twice, with this node's or without.
  * Nodes are matched by @procs, which are the same on each, and fences of the same @procs by their
  * order. PMIX_COLLECT_DATA is always given, and true: @data is needed for a plain barrier, too. */
 typedef pmix_status_t (*pmix_server_fencenb_fn_t)(const pmix_proc_t *procs, size_t nprocs,
@@ -316,11 +317,11 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const char *nspace,
     pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
 /* Write a comma-separated list of nodes as a value for PMIX_NODE_MAP. The new string has no
- * inner NUL. */
+ * inner NUL; the caller frees it by free(). */
 PMIX_EXPORT pmix_status_t PMIx_generate_regex(const char *input, char **output);
 
 /* Write lists of ranks, separated by semicolons, as a value for PMIX_PROC_MAP. The new string
- * has no inner NUL. */
+ * has no inner NUL; the caller frees it by free(). */
 PMIX_EXPORT pmix_status_t PMIx_generate_ppn(const char *input, char **ppn);
 
 /* Write a list, its elements parted by commas or semicolons, as a value for PMIX_NODE_MAP or

@@ -205,9 +205,10 @@ pmix_status_t sx_directives_read(const struct sx_directives *table, const pmix_i
         const struct sx_directive *const row = row_find(table, at->key, key_size);
 
         if (row == NULL && !table->others_are_data && (at->flags & PMIX_INFO_REQD) != 0) {
-            return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
-                            "\"%s\" is required and not acted upon by %s: see docs/support.md",
-                            at->key, table->function);
+            return SX_RAISE(
+                PMIX_ERR_NOT_SUPPORTED,
+                "\"%s\" is required and not acted upon by %s: see docs/support/attributes.md",
+                at->key, table->function);
         }
         /* A table without options only names what is taken. */
         void *const field = row == NULL || options == NULL ? NULL : (char *)options + row->off;

@@ -161,7 +161,7 @@ struct sx_link {
     struct sx_list requests; /* struct sx_op, by id */
     struct sx_window window;
     struct sx_list collectives; /* struct sx_op, by id */
-    unsigned collective_count, collectives_max;
+    unsigned collective_count, collectives_max, collectives_refused;
     uint32_t id_last;
     bool ids_again;       /* numbers have wrapped around: one may be an old request's */
     struct sx_op results; /* a RESULTS_GET under way, if results_asked */

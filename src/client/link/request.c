@@ -414,6 +414,20 @@ pmix_status_t sx_lane_send(struct sx_link *link, uint32_t kind, const struct iov
 
 /* ---- arrivals ----------------------------------------------------------------------------- */
 
+/* A program that continues logs a line when the number of refusals is a power of two. */
+static pmix_status_t arrive_refuse_locked(struct sx_link *link)
+{
+    const unsigned refused = ++link->collectives_refused;
+
+    return (refused & (refused - 1)) != 0
+               ? PMIX_ERR_OUT_OF_RESOURCE
+               : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                          "%u fences and connects of this process are under way, as many as its "
+                          "server allows; wait for one to end, or start the server with a larger "
+                          "SHMIX_SERVER_COLLECTIVES",
+                          link->collective_count);
+}
+
 /* Add @op to the list of pending collectives before its arrival can reach the server; @arrive
  * receives their number. */
 static pmix_status_t arrive_enlist(struct sx_op *op, struct sx_lane_arrive *arrive)
@@ -423,11 +437,7 @@ static pmix_status_t arrive_enlist(struct sx_op *op, struct sx_lane_arrive *arri
     pthread_mutex_lock(&p->lock);
     pmix_status_t rc = sx_op_judge(op);
     if (rc == PMIX_SUCCESS && op->link->collective_count >= op->link->collectives_max) {
-        rc = SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                      "%u fences and connects of this process are under way, as many as its server "
-                      "allows; wait for one to end, or start the server with a larger "
-                      "SHMIX_SERVER_COLLECTIVES",
-                      op->link->collective_count);
+        rc = arrive_refuse_locked(op->link);
     }
     if (rc == PMIX_SUCCESS) {
         op->id = sx_link_next_id_locked(op->link);

@@ -188,7 +188,7 @@ static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *
         sx_run_host_rank_failed(job, rank, verdict.event, verdict.code);
         sx_run_end_notified(job, verdict.code, rank, "%s %s%s%s%s", who(job, rank).text,
                             verdict.text,
-                            verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC
+                            others && verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC
                                 ? "; the others cannot do without it"
                                 : "",
                             others ? "; ending " : "", others ? job->name : "");
