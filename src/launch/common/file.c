@@ -206,6 +206,14 @@ const char *sx_file_cause(int error)
 
 /* ---- a file that is replaced ----------------------------------------------------------------- */
 
+/* The kernel may forbid to give a file away, but not to a group of the caller. */
+static void owner_keep(int fd, const struct stat *st)
+{
+    if (fchown(fd, st->st_uid, st->st_gid) != 0 && fchown(fd, (uid_t)-1, st->st_gid) != 0) {
+        return; /* it is the caller's */
+    }
+}
+
 bool sx_replace_open(struct sx_replace *replace, const char *path)
 {
     struct sx_file_at *const at = &replace->at;
@@ -227,6 +235,7 @@ bool sx_replace_open(struct sx_replace *replace, const char *path)
                            : at_open(at, O_WRONLY | O_APPEND);
 
     if (fd >= 0 && at->is_there && is_file) {
+        owner_keep(fd, &at->st); /* before the mode, which it may change */
         (void)fchmod(fd, at->st.st_mode & 0777);
     }
     signal(SIGXFSZ, SIG_IGN);

@@ -11,7 +11,8 @@
  *     open: FILE.PID --end--> renamed to FILE
  *              \------abandon--> removed, and FILE is as it was
  *
- * A reader sees the old text or the new one.  The new one has the mode of the old.  A FILE that is
+ * A reader sees the old text or the new one.  The new one has the mode of the old, and its owner
+ * and group where the kernel permits.  A FILE that is
  * a pipe or a device is not replaced: the text is written into it.  A link that leads to a file
  * stays a link. */
 #ifndef SX_LAUNCH_COMMON_FILE_H

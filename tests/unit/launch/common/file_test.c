@@ -138,6 +138,23 @@ Test(file, is_not_written_through_a_link_of_another_user)
     cr_expect(!there("new"), "nothing is made either");
 }
 
+Test(file, that_is_replaced_keeps_owner_group_and_mode)
+{
+    struct stat st;
+
+    if (geteuid() != 0) {
+        cr_skip_test("only root can make what belongs to others");
+    }
+    touch("figures");
+    cr_assert_eq(fchownat(dir_fd, "figures", OTHER, 4243, 0), 0);
+    cr_assert_eq(fchmodat(dir_fd, "figures", 0640, 0), 0);
+    cr_expect_eq(replace(path_of("figures"), "text"), 0);
+    cr_assert_eq(fstatat(dir_fd, "figures", &st, 0), 0);
+    cr_expect_eq(st.st_uid, OTHER);
+    cr_expect_eq(st.st_gid, 4243);
+    cr_expect_eq(st.st_mode & 07777, 0640);
+}
+
 Test(file, makes_the_folders_of_its_way_for_output)
 {
     cr_expect_eq(replace(path_of("a/b/c"), "text"), ENOENT);
