@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@
 
 #include "launch/common/say.h"
 
-#define LINKS_MAX 40 /* as the kernel */
+#define LINKS_MAX 40   /* as the kernel */
+#define WAIT_SECONDS 5 /* for a reader that takes nothing */
 
 /* ---- the way to a file ----------------------------------------------------------------------- */
 
@@ -199,12 +201,50 @@ int sx_file_open(const char *path, int flags, bool makes_folders)
 
 const char *sx_file_cause(int error)
 {
-    return error == ELOOP ? "a symbolic link of another user, or too many of them, lead there; "
-                            "name the file itself"
-                          : strerror(error);
+    switch (error) {
+    case ELOOP:
+        return "a symbolic link of another user, or too many of them, lead there; "
+               "name the file itself";
+    case ENXIO:
+        return "no process reads this pipe";
+    case ETIMEDOUT:
+        return "its reader takes nothing";
+    default:
+        return strerror(error);
+    }
 }
 
 /* ---- a file that is replaced ----------------------------------------------------------------- */
+
+/* A write of the stream of a pipe or a device, whose descriptor does not block: a reader may take
+ * its time, but at most WAIT_SECONDS without taking a byte. */
+static ssize_t stream_write(void *cookie, const char *bytes, size_t size)
+{
+    struct sx_replace *const replace = cookie;
+    const int fd = replace->fd;
+    size_t done = 0;
+
+    while (done < size && replace->error == 0) {
+        struct pollfd room = { .fd = fd, .events = POLLOUT };
+        const int ready = poll(&room, 1, WAIT_SECONDS * 1000);
+        const ssize_t count = ready <= 0 ? -1 : write(fd, bytes + done, size - done);
+
+        if (count >= 0) {
+            done += (size_t)count;
+        } else if (ready == 0) {
+            replace->error = ETIMEDOUT;
+        } else if (errno != EINTR && errno != EAGAIN) {
+            replace->error = errno;
+        }
+    }
+    errno = replace->error;
+    return replace->error == 0 ? (ssize_t)size : 0;
+}
+
+static int stream_close(void *cookie)
+{
+    return close(((const struct sx_replace *)cookie)->fd);
+}
 
 /* The kernel may forbid to give a file away, but not to a group of the caller. */
 static void owner_keep(int fd, const struct stat *st)
@@ -232,14 +272,19 @@ bool sx_replace_open(struct sx_replace *replace, const char *path)
     }
     const int fd = is_file ? openat(at->dir_fd, replace->before,
                                     O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0666)
-                           : at_open(at, O_WRONLY | O_APPEND);
+                           : at_open(at, O_WRONLY | O_APPEND | O_NONBLOCK);
 
     if (fd >= 0 && at->is_there && is_file) {
         owner_keep(fd, &at->st); /* before the mode, which it may change */
         (void)fchmod(fd, at->st.st_mode & 0777);
     }
     signal(SIGXFSZ, SIG_IGN);
-    replace->out = fd < 0 ? NULL : fdopen(fd, "w");
+    replace->fd = fd;
+    replace->out = fd < 0    ? NULL
+                   : is_file ? fdopen(fd, "w")
+                             : fopencookie(replace, "w",
+                                           (cookie_io_functions_t){ .write = stream_write,
+                                                                    .close = stream_close });
     if (replace->out == NULL) {
         why = errno;
         free(replace->before);
@@ -262,7 +307,7 @@ bool sx_replace_end(struct sx_replace *replace)
                       (replace->before == NULL ||
                        renameat(at->dir_fd, replace->before, at->dir_fd, at->name) == 0);
 
-    why = flushed ? errno : why;
+    why = replace->error != 0 ? replace->error : flushed ? errno : why;
     replace->out = NULL;
     if (good) {
         free(replace->before);

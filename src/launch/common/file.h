@@ -44,6 +44,8 @@ struct sx_replace {
     FILE *out;
     struct sx_file_at at;
     char *before; /* NULL: the file is written into */
+    int error;    /* of the first write into a pipe or a device that failed; all later ones fail */
+    int fd;       /* of @out, which refers to this structure: its address stays */
     bool is_open;
 };
 

@@ -67,11 +67,15 @@ expect_good "$work/before" "the text of a reader that was there before"
 [ "$(ls "$work/folder")" = shmix.prom ] || fail "left: $(ls "$work/folder")"
 mkfifo "$work/pipe"
 cat "$work/pipe" >"$work/piped" &
-metrics --metrics="$work/pipe" "$server"
+await "the pipe has a reader" "$SHMIX" ls --metrics="$work/pipe" "$server"
 wait $!
-expect_code 0 "into a pipe"
 [ -p "$work/pipe" ] || fail "the pipe was replaced"
 expect_good "$work/piped" "into a pipe"
+
+mkfifo "$work/unread"
+metrics --metrics="$work/unread" "$server"
+expect_code 1 "into a pipe without a reader"
+expect_err "cannot write '.*/unread' (no process reads this pipe)" "into a pipe without a reader"
 
 # A link of another user chooses no file for root: not here, and not where else a file is named.
 if [ "$(id -u)" -eq 0 ]; then
