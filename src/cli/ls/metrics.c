@@ -3,6 +3,7 @@
 /* metrics.c - the sample of `shmix top` as OpenMetrics text, on stdout or in a file of a
  * collector. */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "cli/ls/ls.h"
@@ -35,8 +36,12 @@ int sx_ls_metrics(const struct sx_ls_wish *wish)
     } else if (wish->metrics_path != NULL) {
         code = file_write(&sample, wish->metrics_path);
     } else {
+        signal(SIGXFSZ, SIG_IGN); /* the write fails instead */
         sx_top_metrics(&sample, stdout);
-        code = fflush(stdout) == 0 && !ferror(stdout) ? 0 : SX_EXIT_FAILURE;
+        if (fflush(stdout) != 0 || ferror(stdout)) {
+            sx_say("cannot write to stdout (%s)", strerror(errno));
+            code = SX_EXIT_FAILURE;
+        }
     }
     sx_top_free(&sample);
     return code;

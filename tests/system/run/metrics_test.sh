@@ -113,6 +113,14 @@ expect_err "cannot write '.*/link' (File too large); a file is as it was" "no ro
 [ "$(cksum <"$work/link")" = "$before" ] || fail "no room: the file has changed"
 [ "$(ls "$work/folder")" = shmix.prom ] || fail "no room: left: $(ls "$work/folder")"
 
+{
+    (ulimit -f 1 && exec "$SHMIX" ls --metrics "$server" >"$work/much") 2>&1
+    echo $? >"$work/code"
+} | cat >"$work/err"
+code=$(cat "$work/code")
+expect_code 1 "no room on stdout"
+expect_err "cannot write to stdout (File too large)" "no room on stdout"
+
 kill -CONT "$server"
 touch "$go"
 wait "$server"
