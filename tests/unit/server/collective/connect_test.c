@@ -561,6 +561,23 @@ Test(connect_host, CN14_without_a_way_to_the_others_cannot)
     jobs[1] = RIGHT;
 }
 
+/* A host that completes each node's fence alone: the connect is taken back, and waits for the other
+ * job.  A member has died in the last round, which is no end before that: then it frees the
+ * operation, which must not be looked at any more (a sanitizer sees that). */
+Test(connect_host, that_is_taken_back_ends_by_a_death_that_the_round_has_put_off)
+{
+    member_calls(0, &connect_both);
+    member_calls(1, &connect_both);
+    host_answers_each_alone();
+    cr_assert(host_can_answer(), "both are in COMMIT");
+    member_dies(0);
+    cr_expect_not(sx_list_empty(&nodes[0].server.collective.all), "nothing ends it in COMMIT");
+    host_answers_each_alone();
+    cr_expect(sx_list_empty(&nodes[0].server.collective.all));
+    cr_expect_not(sx_list_empty(&nodes[1].server.collective.all), "it waits for the other job");
+    cr_expect_eq(nodes[1].answers[1], 0);
+}
+
 /* Two disconnects of the same processes are under way at once, and reach the nodes in another order
  * each: each ends its own namespace, on both. */
 Test(connect_host, disconnects_of_the_same_processes_are_notified_apart)
