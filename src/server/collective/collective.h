@@ -150,7 +150,8 @@ pmix_status_t sx_ranks_nspace_added(struct sx_collective *collective);
 
 bool sx_fence_host_reaches(const struct sx_server *server);
 /* Contribute the values of the members here: the news when all nodes take part, else all values. */
-pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob);
+pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob,
+                                  sx_packed_fn packed);
 /* Ask the host for the fence with the bytes of the members here, at once or when these are packed:
  * fence_pack.c.  Return: PMIX_SUCCESS when part.answered will be called; PMIX_ERR_OUT_OF_RESOURCE;
  * as sx_upcall. */

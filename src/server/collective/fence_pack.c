@@ -5,7 +5,8 @@
  *     all members here have called --up to STEP_BYTES--> the host is asked at once
  *                                     \--more--> PACKED, in later turns --> the host is asked
  *
- * Until then the fence counts as one that the host has.  Those of all fences in one turn have a
+ * Until then the fence counts as one that the host has.  A fence in rounds is packed behind what
+ * its round has already, before the host is asked for that.  Those of all fences in one turn have a
  * bound together (server/model/steps.h).  Members that do not collect their news, since not all
  * nodes of their job take part, are packed whole. */
 #include "server/collective/collective.h"
@@ -20,8 +21,10 @@
 struct sx_fence_pack {
     struct sx_list link; /* collective_state.packs */
     struct sx_collective *collective;
-    struct sx_blob blob;
-    size_t next; /* of the members */
+    sx_packed_fn packed;  /* NULL: then the host is asked */
+    struct sx_blob *blob; /* of the round, or ... */
+    struct sx_blob own;   /* ... this */
+    size_t next;          /* of the members */
     bool is_begun;
     struct sx_news_pack news; /* of the member before the next */
 };
@@ -57,22 +60,22 @@ static pmix_status_t member_begin(struct sx_fence_pack *pack)
         return PMIX_SUCCESS;
     }
     if (!covers(pack->collective, client->nspace)) {
-        return sx_blob_add_rank(&pack->blob, client);
+        return sx_blob_add_rank(pack->blob, client);
     }
     pack->is_begun = true;
     member->news_sent = client->news_gone + client->news.size;
-    return sx_news_pack_begin(&pack->news, &pack->blob, client);
+    return sx_news_pack_begin(&pack->news, pack->blob, client);
 }
 
 static pmix_status_t member_step(struct sx_fence_pack *pack, size_t *left)
 {
     if (pack->news.client->nspace == NULL) { /* it has been removed meanwhile */
-        pack->blob.size = pack->news.section;
-        sx_blob_seal(&pack->blob);
+        pack->blob->size = pack->news.section;
+        sx_blob_seal(pack->blob);
         pack->is_begun = false;
         return PMIX_SUCCESS;
     }
-    const pmix_status_t rc = sx_news_pack_step(&pack->news, &pack->blob, left);
+    const pmix_status_t rc = sx_news_pack_step(&pack->news, pack->blob, left);
 
     pack->is_begun = rc == PMIX_ERR_WOULD_BLOCK;
     return rc;
@@ -91,28 +94,16 @@ static pmix_status_t pack_step(struct sx_fence_pack *pack, size_t *left)
     return rc;
 }
 
-static pmix_status_t pack_begin(struct sx_fence_pack *pack, struct sx_collective *collective)
+/* Begin behind what @blob has. */
+static pmix_status_t pack_begin(struct sx_fence_pack *pack, struct sx_collective *collective,
+                                struct sx_blob *blob)
 {
-    *pack = (struct sx_fence_pack){ .collective = collective };
-    const pmix_status_t rc = sx_blob_begin(&pack->blob);
+    *pack = (struct sx_fence_pack){ .collective = collective, .blob = blob };
+    const pmix_status_t rc = sx_blob_begin_inside(blob);
 
     if (rc == PMIX_SUCCESS && !collective->collect) {
-        sx_blob_flag(&pack->blob, SX_BLOB_PARTIAL);
+        sx_blob_flag(blob, SX_BLOB_PARTIAL);
     }
-    return rc;
-}
-
-pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob)
-{
-    size_t left = SIZE_MAX;
-    struct sx_fence_pack pack;
-    pmix_status_t rc = pack_begin(&pack, collective);
-
-    rc = rc == PMIX_SUCCESS ? pack_step(&pack, &left) : rc;
-    if (rc != PMIX_SUCCESS) {
-        sx_blob_clear(&pack.blob);
-    }
-    *blob = pack.blob;
     return rc;
 }
 
@@ -122,7 +113,7 @@ static void pack_free(struct sx_fence_pack *pack)
 {
     sx_list_remove(&pack->link);
     pack->collective->pack = NULL;
-    sx_blob_clear(&pack->blob);
+    sx_blob_clear(&pack->own);
     free(pack);
 }
 
@@ -137,10 +128,15 @@ void sx_fence_pack_drop(struct sx_collective *collective)
 static void pack_end(struct sx_fence_pack *pack, pmix_status_t rc)
 {
     struct sx_collective *const collective = pack->collective;
-    struct sx_blob blob = pack->blob;
+    const sx_packed_fn packed = pack->packed;
+    struct sx_blob blob = pack->own;
 
-    pack->blob = (struct sx_blob){ .size = 0 };
+    pack->own = (struct sx_blob){ .size = 0 };
     pack_free(pack);
+    if (packed != NULL) {
+        packed(collective, rc);
+        return;
+    }
     if (rc == PMIX_SUCCESS) {
         rc = host_call(collective, &blob);
     } else {
@@ -169,41 +165,71 @@ static bool packs_step(struct sx_server *server, size_t *left)
     return sx_list_empty(packs);
 }
 
+static struct sx_steps *steps_of(struct sx_server *server)
+{
+    struct sx_collective_state *const state = &server->collective;
+
+    if (state->packing.server == NULL) {
+        sx_list_init(&state->packs);
+        sx_steps_init(&state->packing, server, packs_step, STEP_BYTES);
+    }
+    return &state->packing;
+}
+
 /* The rest of @begun is for later turns.  Return: false when memory is out. */
 static bool pack_keep(struct sx_fence_pack *begun)
 {
     struct sx_fence_pack *const pack = malloc(sizeof(*pack));
     struct sx_server *const server = begun->collective->members.server;
-    struct sx_collective_state *const state = &server->collective;
 
     if (pack == NULL) {
         return false;
     }
-    if (state->packing.server == NULL) {
-        sx_list_init(&state->packs);
-        sx_steps_init(&state->packing, server, packs_step, STEP_BYTES);
-    }
     *pack = *begun;
+    if (begun->packed == NULL) {
+        pack->own = *begun->blob;
+        pack->blob = &pack->own;
+    }
     sx_list_init(&pack->link);
-    sx_list_append(&state->packs, &pack->link);
+    sx_list_append(&server->collective.packs, &pack->link);
     pack->collective->pack = pack;
-    sx_steps_later(&state->packing);
+    sx_steps_later(steps_of(server));
     return true;
+}
+
+/* Pack what fits in this turn.  Return: PMIX_SUCCESS: that is all; PMIX_ERR_WOULD_BLOCK: the rest
+ * follows; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t pack_some(struct sx_fence_pack *pack)
+{
+    size_t *const left = sx_steps_left(steps_of(pack->collective->members.server));
+    const pmix_status_t rc = pack_step(pack, left);
+
+    return rc == PMIX_ERR_WOULD_BLOCK && !pack_keep(pack) ? PMIX_ERR_OUT_OF_RESOURCE : rc;
+}
+
+pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob,
+                                  sx_packed_fn packed)
+{
+    struct sx_fence_pack pack;
+    const pmix_status_t rc = pack_begin(&pack, collective, blob);
+
+    pack.packed = packed;
+    return rc == PMIX_SUCCESS ? pack_some(&pack) : rc;
 }
 
 pmix_status_t sx_fence_pack(struct sx_collective *collective)
 {
-    size_t left = STEP_BYTES;
+    struct sx_blob blob = { .size = 0 };
     struct sx_fence_pack pack;
-    pmix_status_t rc = pack_begin(&pack, collective);
+    pmix_status_t rc = pack_begin(&pack, collective, &blob);
 
-    rc = rc == PMIX_SUCCESS ? pack_step(&pack, &left) : rc;
+    rc = rc == PMIX_SUCCESS ? pack_some(&pack) : rc;
     if (rc == PMIX_SUCCESS) {
-        return host_call(collective, &pack.blob);
+        return host_call(collective, &blob);
     }
-    if (rc == PMIX_ERR_WOULD_BLOCK && pack_keep(&pack)) {
+    if (rc == PMIX_ERR_WOULD_BLOCK) { /* the blob has moved */
         return PMIX_SUCCESS;
     }
-    sx_blob_clear(&pack.blob);
-    return rc == PMIX_ERR_WOULD_BLOCK ? PMIX_ERR_OUT_OF_RESOURCE : rc;
+    sx_blob_clear(&blob);
+    return rc;
 }

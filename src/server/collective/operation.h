@@ -387,6 +387,9 @@ struct sx_collective_engine {
     void (*failed)(struct sx_collective *collective);
 };
 
+/* All is packed, or not: @rc. */
+typedef void (*sx_packed_fn)(struct sx_collective *collective, pmix_status_t rc);
+
 struct sx_kind {
     enum sx_collective_kind number;
     enum sx_function function; /* whose directives its callers may give */
@@ -454,8 +457,13 @@ struct sx_kind {
     void (*host_cancel)(const struct sx_collective *collective);
     /* Free collective.plan.  NULL: operations of this kind have none. */
     void (*plan_free)(struct sx_group_plan *plan);
-    /* Write what the servers of other nodes get of the operation, in rounds. */
+    /* Write what the servers of other nodes get of the operation, in rounds.  NULL: as below. */
     pmix_status_t (*contribute)(struct sx_collective *collective, struct sx_blob *blob);
+    /* The same for what may be much: behind what @blob has.  Return: PMIX_SUCCESS;
+     * PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_WOULD_BLOCK: @blob gets the rest in later turns, and
+     * @packed is called, unless sx_fence_pack_drop is. */
+    pmix_status_t (*pack)(struct sx_collective *collective, struct sx_blob *blob,
+                          sx_packed_fn packed);
     /* In rounds: it ends once all servers have learned that all have called. */
     bool commits;
 };

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value/value.h"
+#include "server/collective/collective.h"
 #include "server/collective/operation.h"
 #include "server/model/proc_list.h"
 
@@ -25,15 +26,20 @@ struct sx_rounds {
     struct sx_asker asker;
     struct sx_timer next; /* added, unless the host has a round */
     uint64_t pause_ns;
-    bool is_asked; /* the host has a round */
-    bool is_busy;  /* must not be freed */
-    bool has_news; /* a part has joined since the last round began */
+    struct sx_blob blob;          /* of the next round, while it is being packed; else empty */
+    struct sx_round_part *packed; /* the part that is being packed in steps; NULL: none is */
+    bool is_asked;                /* the host has a round */
+    bool is_busy;                 /* must not be freed */
+    bool has_news;                /* a part has joined since the last round began */
 };
 
 static struct sx_collective *collective_of(struct sx_round_part *part)
 {
     return SX_CONTAINER(part, struct sx_collective, part);
 }
+
+/* The kind of an entry that is not of any operation. */
+#define NO_KIND UINT32_MAX
 
 static struct sx_round_part *part_of(struct sx_list *link)
 {
@@ -108,6 +114,7 @@ static void rounds_look(struct sx_rounds *rounds)
     }
     sx_timer_remove(&rounds->next);
     sx_asker_deinit(&rounds->asker);
+    sx_blob_clear(&rounds->blob);
     sx_table_remove(&rounds->server->collective.rounds, &rounds->node);
     free(rounds->procs);
     free(rounds);
@@ -116,7 +123,7 @@ static void rounds_look(struct sx_rounds *rounds)
 /* Begin the next round, when the host has none: at once, or after a pause. */
 static void rounds_schedule(struct sx_rounds *rounds, bool at_once)
 {
-    if (rounds->is_asked) {
+    if (rounds->is_asked || rounds->packed != NULL) {
         return;
     }
     if (at_once) {
@@ -232,46 +239,147 @@ static void parts_refuse(struct sx_rounds *rounds, pmix_status_t status)
 
 /* ---- one round ------------------------------------------------------------------------------ */
 
+/* Return: what this server sends of @part. */
+static struct sx_round_entry entry_of(struct sx_round_part *part)
+{
+    const struct sx_collective *const collective = collective_of(part);
+    struct sx_round_entry entry = { .kind = collective->kind->number,
+                                    .step = part->step,
+                                    .status = sx_collective_failure(collective) };
+
+    part->is_notified = entry.status != PMIX_SUCCESS;
+    if (!part->is_notified && !collective->kind->commits && collective->members.incomplete &&
+        (collective->pardons & SX_PARDON_BEFORE) == 0) {
+        entry.status = PMIX_ERR_PARTIAL_SUCCESS;
+    }
+    return entry;
+}
+
+/* Append the entry of a part that is not packed in steps, or has no contribution. */
 static pmix_status_t part_name(struct sx_round_part *part, struct sx_blob *blob)
 {
     struct sx_collective *const collective = collective_of(part);
-    const struct sx_kind *const kind = collective->kind;
-    struct sx_round_entry entry = { .kind = kind->number,
-                                    .step = part->step,
-                                    .status = sx_collective_failure(collective) };
+    struct sx_round_entry entry = entry_of(part);
     struct sx_blob contribution = { 0 };
 
-    if (!collective->is_failed && (part->step == SX_ROUND_COMMIT || !kind->commits)) {
-        entry.status = kind->contribute(collective, &contribution);
-    }
-    part->is_notified = entry.status != PMIX_SUCCESS;
-    if (!part->is_notified && !kind->commits && collective->members.incomplete &&
-        (collective->pardons & SX_PARDON_BEFORE) == 0) {
-        entry.status = PMIX_ERR_PARTIAL_SUCCESS;
+    if (!part->is_notified && part->step == SX_ROUND_COMMIT) {
+        entry.status = collective->kind->contribute(collective, &contribution);
+        part->is_notified = entry.status != PMIX_SUCCESS;
     }
     const pmix_status_t rc = sx_round_blob_add(blob, &entry, id_of(collective), &contribution);
 
     sx_blob_clear(&contribution);
-    part->is_named = rc == PMIX_SUCCESS;
     return rc;
+}
+
+/* Return: the entry of @part, in the blob that is being packed. */
+static struct sx_round_entry *entry_at(const struct sx_rounds *rounds,
+                                       const struct sx_round_part *part)
+{
+    return (void *)(rounds->blob.bytes + part->entry);
+}
+
+/* The contribution of @part is in the blob, and counts in its entry; or there is none: @rc. */
+static void part_packed(struct sx_rounds *rounds, struct sx_round_part *part, pmix_status_t rc)
+{
+    struct sx_round_entry *const entry = entry_at(rounds, part);
+    const size_t head = part->entry + sizeof(*entry) + sx_align_up(entry->id_len, 8);
+
+    if (rc == PMIX_SUCCESS) {
+        entry->size = rounds->blob.size - head;
+    } else {
+        entry->status = rc;
+        rounds->blob.size = head;
+    }
+    rounds->packed = NULL;
+    rounds->blob.header = 0;
+    sx_blob_seal(&rounds->blob);
+}
+
+static void round_go_on(struct sx_rounds *rounds);
+
+static void part_is_packed(struct sx_collective *collective, pmix_status_t rc)
+{
+    struct sx_rounds *const rounds = collective->part.rounds;
+
+    part_packed(rounds, &collective->part, rc);
+    round_go_on(rounds);
+}
+
+/* Append the entry of @part, whose kind packs in steps.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_WOULD_BLOCK: round_go_on is called. */
+static pmix_status_t part_pack(struct sx_rounds *rounds, struct sx_round_part *part)
+{
+    struct sx_collective *const collective = collective_of(part);
+    const size_t at = rounds->blob.size;
+    pmix_status_t rc = part_name(part, &rounds->blob);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    part->entry = at;
+    if (!part->is_notified) {
+        rounds->packed = part;
+        rc = collective->kind->pack(collective, &rounds->blob, part_is_packed);
+        if (rc == PMIX_ERR_WOULD_BLOCK) {
+            return rc;
+        }
+        part_packed(rounds, part, rc);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* @part leaves while its round is being packed: its entry is of no kind then, which all skip. */
+static void part_unpack(struct sx_rounds *rounds, struct sx_round_part *part)
+{
+    if (rounds->packed == part) {
+        sx_fence_pack_drop(collective_of(part));
+        part_packed(rounds, part, PMIX_ERR_LOST_CONNECTION);
+    }
+    if (part->entry != 0) {
+        entry_at(rounds, part)->kind = NO_KIND;
+        part->entry = 0;
+    }
 }
 
 static void round_answered(struct sx_asker *asker, const struct sx_host_answer *answer);
 
+static bool is_error(pmix_status_t status)
+{
+    return status != PMIX_SUCCESS && status != PMIX_ERR_PARTIAL_SUCCESS;
+}
+
+/* A part that is packed may have failed since. */
+static void part_name_again(struct sx_rounds *rounds, struct sx_round_part *part)
+{
+    struct sx_round_entry *const entry = entry_at(rounds, part);
+    const struct sx_round_entry now = entry_of(part);
+
+    entry->status = is_error(entry->status) ? entry->status : now.status;
+    part->is_notified = is_error(entry->status);
+}
+
+/* All parts that are packed in steps have their entries: name the others, and ask the host. */
 static pmix_status_t round_ask(struct sx_rounds *rounds)
 {
     struct sx_joint fence = { .answered = round_answered,
                               .asker = &rounds->asker,
                               .procs = rounds->procs,
                               .proc_count = rounds->proc_count };
-    pmix_status_t rc = sx_blob_begin_as(&fence.blob, SX_BLOB_ROUND);
+    pmix_status_t rc = PMIX_SUCCESS;
     bool have_all_failed = true;
 
     SX_LIST_EACH(it, &rounds->parts) {
         struct sx_round_part *const part = part_of(it);
         struct sx_collective *const collective = collective_of(part);
 
-        rc = rc == PMIX_SUCCESS ? part_name(part, &fence.blob) : rc;
+        if (part->entry != 0) {
+            part_name_again(rounds, part);
+        } else if (rc == PMIX_SUCCESS) {
+            rc = part_name(part, &rounds->blob);
+        }
+        part->is_named = rc == PMIX_SUCCESS;
+        part->entry = 0;
         fence.is_partial |= collective->members.incomplete && !collective->is_failed;
         fence.failed = fence.failed == PMIX_SUCCESS ? sx_collective_failure(collective)
                                                     : fence.failed;
@@ -284,9 +392,11 @@ static pmix_status_t round_ask(struct sx_rounds *rounds)
         fence.failed = PMIX_SUCCESS;
     }
     if (rc != PMIX_SUCCESS) {
-        sx_blob_clear(&fence.blob);
         return rc;
     }
+    rounds->has_news = false;
+    fence.blob = rounds->blob;
+    rounds->blob = (struct sx_blob){ .size = 0 };
     rounds->is_asked = true;
     sx_timer_remove(&rounds->next); /* a part has joined while another was released */
     return sx_joint_upcall(rounds->server, SX_UPCALL_FENCE_NB, &fence);
@@ -299,6 +409,49 @@ static bool is_done(struct sx_round_part *part)
     const struct sx_collective *const collective = collective_of(part);
 
     return collective->is_over && collective->kind->commits && !collective->is_failed;
+}
+
+static bool is_unpacked(struct sx_round_part *part)
+{
+    return part->entry == 0 && collective_of(part)->kind->pack != NULL;
+}
+
+/* The round cannot be made. */
+static void round_fail(struct sx_rounds *rounds, pmix_status_t rc)
+{
+    const bool was_busy = rounds->is_busy;
+
+    rounds->is_busy = true;
+    rounds->is_asked = false;
+    sx_blob_clear(&rounds->blob);
+    SX_LIST_EACH(it, &rounds->parts) {
+        part_of(it)->entry = 0;
+    }
+    parts_end(rounds, rc);
+    rounds_schedule(rounds, true);
+    rounds->is_busy = was_busy;
+    rounds_look(rounds);
+}
+
+/* Pack what is left to be packed in this round, and then ask the host.  This may free @rounds. */
+static void round_go_on(struct sx_rounds *rounds)
+{
+    const bool was_busy = rounds->is_busy;
+    struct sx_round_part *part;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    rounds->is_busy = true;
+    while (rc == PMIX_SUCCESS && (part = part_first(rounds, is_unpacked)) != NULL) {
+        rc = part_pack(rounds, part);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = round_ask(rounds);
+    }
+    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_WOULD_BLOCK) {
+        round_fail(rounds, rc);
+    }
+    rounds->is_busy = was_busy;
+    rounds_look(rounds);
 }
 
 static void round_begin(void *arg, uint64_t now_ns)
@@ -314,12 +467,13 @@ static void round_begin(void *arg, uint64_t now_ns)
     }
     rounds->has_news = false;
     if (!sx_list_empty(&rounds->parts)) {
-        rc = round_ask(rounds);
-    }
-    if (rc != PMIX_SUCCESS) {
-        rounds->is_asked = false;
-        parts_end(rounds, rc);
-        rounds_schedule(rounds, true);
+        rc = rounds->blob.bytes == NULL ? sx_blob_begin_as(&rounds->blob, SX_BLOB_ROUND)
+                                        : PMIX_SUCCESS; /* one has left while it was packed */
+        if (rc == PMIX_SUCCESS) {
+            round_go_on(rounds);
+        } else {
+            round_fail(rounds, rc);
+        }
     }
     rounds->is_busy = false;
     rounds_look(rounds);
@@ -629,6 +783,10 @@ void sx_rounds_leave(struct sx_collective *collective)
     part->is_alone = false;
     if (rounds == NULL) {
         return;
+    }
+    if (rounds->blob.bytes != NULL) {
+        part_unpack(rounds, part);
+        rounds_schedule(rounds, true);
     }
     part_remove(part);
     if (was_alone) { /* the host has no round any more */

@@ -113,6 +113,7 @@ struct sx_round_part {
     bool is_named;    /* in the round that the host has ... */
     bool is_alone;    /* ... which is this fence, and not a round */
     bool is_notified; /* it was named as failed, in the last round that named it */
+    size_t entry;     /* offset in the blob of the round that is being packed; 0: it has none */
 
     /* used while an answer is read */
     uint32_t named_count, commit_count; /* by how many servers */

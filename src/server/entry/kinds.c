@@ -34,7 +34,7 @@ const struct sx_kind sx_kinds[SX_COLLECTIVE_KINDS] = {
         .host_reaches = sx_fence_host_reaches,
         .host_ask = sx_fence_host_ask,
         .host_answered = sx_fence_host_answered,
-        .contribute = sx_fence_contribute,
+        .pack = sx_fence_contribute,
     },
     [SX_COLLECTIVE_CONNECT] = {
         .number = SX_COLLECTIVE_CONNECT,

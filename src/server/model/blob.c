@@ -94,36 +94,50 @@ static char *message_room(struct sx_blob *messages, uint64_t word, size_t length
     return at + sizeof(word);
 }
 
-void sx_blob_seal(struct sx_blob *blob)
-{
-    const uint64_t size = blob->size;
-
-    memcpy(blob->bytes + offsetof(struct blob_header, size), &size, sizeof(size));
-}
-
-pmix_status_t sx_blob_begin_as(struct sx_blob *blob, enum sx_blob_magic magic)
+static pmix_status_t header_add(struct sx_blob *blob, enum sx_blob_magic magic)
 {
     const struct blob_header header = {
         .magic = magic,
         .version = SX_BLOB_VERSION,
         .size = sizeof(header),
     };
+    char *const at = sx_blob_extend(blob, sizeof(header));
 
-    *blob = (struct sx_blob){ 0 };
-    if (sx_blob_extend(blob, sizeof(header)) == NULL) {
+    if (at == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    memcpy(blob->bytes, &header, sizeof(header));
+    memcpy(at, &header, sizeof(header));
+    blob->header = blob->size - sizeof(header);
     return PMIX_SUCCESS;
+}
+
+void sx_blob_seal(struct sx_blob *blob)
+{
+    const uint64_t size = blob->size - blob->header;
+
+    memcpy(blob->bytes + blob->header + offsetof(struct blob_header, size), &size, sizeof(size));
+}
+
+pmix_status_t sx_blob_begin_as(struct sx_blob *blob, enum sx_blob_magic magic)
+{
+    *blob = (struct sx_blob){ 0 };
+    return header_add(blob, magic);
+}
+
+pmix_status_t sx_blob_begin_inside(struct sx_blob *blob)
+{
+    return header_add(blob, SX_BLOB_PUTS);
 }
 
 void sx_blob_flag(struct sx_blob *blob, uint16_t flag)
 {
     uint16_t flags;
 
-    memcpy(&flags, blob->bytes + offsetof(struct blob_header, flags), sizeof(flags));
+    char *const at = blob->bytes + blob->header + offsetof(struct blob_header, flags);
+
+    memcpy(&flags, at, sizeof(flags));
     flags |= flag;
-    memcpy(blob->bytes + offsetof(struct blob_header, flags), &flags, sizeof(flags));
+    memcpy(at, &flags, sizeof(flags));
 }
 
 pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uint32_t rank,

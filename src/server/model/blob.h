@@ -34,6 +34,7 @@ enum sx_blob_magic {
 struct sx_blob {
     char *bytes; /* malloc'ed: the taker frees them */
     size_t size, capacity;
+    size_t header; /* offset of the header of the blob that grows: others may be in front of it */
 };
 
 void sx_blob_clear(struct sx_blob *blob);
@@ -44,6 +45,9 @@ static inline pmix_status_t sx_blob_begin(struct sx_blob *blob)
 {
     return sx_blob_begin_as(blob, SX_BLOB_PUTS);
 }
+/* The same as a blob inside another one, at the end of what @blob has: it grows until the caller
+ * sets the header of the outer one again. */
+pmix_status_t sx_blob_begin_inside(struct sx_blob *blob);
 /* @size zeroed bytes more; they count once the blob is sealed.  Return: NULL when memory is out. */
 char *sx_blob_extend(struct sx_blob *blob, size_t size);
 /* Write the size of the blob into its header. */

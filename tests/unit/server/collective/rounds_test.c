@@ -12,6 +12,7 @@
 #include "../../base/bodies.h"
 #include "../../control/engines.h"
 #include "../rounds.h"
+#include "server/collective/engine.h"
 
 #define OPS 2u
 #define STEPS_MAX 32u
@@ -570,6 +571,93 @@ Test(rounds, of_a_fence_with_much_data_begin_when_it_is_packed)
     nodes_end();
 }
 
+static void expect_no_rounds(void)
+{
+    for (unsigned i = 0; i < node_count; i++) {
+        cr_expect_eq(nodes[i].server.collective.rounds.count, 0, "node %u", i);
+        cr_expect(sx_list_empty(&nodes[i].server.collective.all), "node %u", i);
+    }
+}
+
+/* Of each turn of the first node until the host has its round. */
+static struct {
+    struct sx_timer first;
+    struct sx_loop_post post;
+    unsigned turns;   /* in which its fence was being packed */
+    unsigned ends_in; /* this one, by another way; 0: it goes on */
+} packing;
+
+static void packing_watch(void *arg, uint64_t now_ns)
+{
+    struct node *const node = arg;
+    const struct sx_collective_state *const state = &node->server.collective;
+    const bool is_packing = state->packing.server != NULL && !sx_list_empty(&state->packs);
+
+    (void)now_ns;
+    packing.turns += is_packing;
+    cr_expect(node->cbfunc == NULL || !is_packing, "the host waits");
+    if (is_packing && packing.turns == packing.ends_in) {
+        sx_collective_leave_host(SX_LIST_ENTRY(state->all.prev, struct sx_collective, link),
+                                 PMIX_ERR_LOST_CONNECTION);
+        cr_expect(sx_list_empty(&state->packs));
+    }
+    packing.post = (struct sx_loop_post){ .fn = packing_watch, .arg = arg };
+    (void)sx_loop_post(node->server.loop, &packing.post); /* refused at the end of the run */
+}
+
+/* A connect of both nodes, and behind it a fence for which the first one has much. */
+static void play_a_round_with_much(unsigned ends_in)
+{
+    const struct call collecting_fence = { .kind = SX_COLLECTIVE_FENCE, .collects = true };
+
+    nodes_begin(2);
+    node_run(&nodes[0], long_put, NULL);
+    both_call(&connects[0]);
+    both_call(&collecting_fence);
+    memset(&packing, 0, sizeof(packing));
+    packing.ends_in = ends_in;
+    packing.first = (struct sx_timer){ .fn = packing_watch, .arg = &nodes[0] };
+    cr_assert_eq(sx_timer_add(nodes[0].server.loop, &packing.first, 0), PMIX_SUCCESS);
+    host_answers(PMIX_SUCCESS);
+    node_run(&nodes[0], NULL, NULL); /* the end of the last loop has packed the rest */
+    cr_assert(host_can_answer());
+}
+
+/* So is what a fence contributes to a round, and then the host is asked for all of it. */
+Test(rounds, with_a_fence_of_much_data_begin_when_it_is_packed)
+{
+    struct sx_item item;
+
+    play_a_round_with_much(0);
+    cr_expect_geq(packing.turns, TURNS - 2);
+    cr_expect_gt(nodes[0].size, LONG);
+    answer_all();
+    for (unsigned i = 0; i < 2; i++) {
+        expect(i, 1, 1, PMIX_SUCCESS);
+        expect(i, 2, 1, PMIX_SUCCESS);
+    }
+    cr_expect_eq(nodes[0].member->news.size, 0);
+    cr_assert_eq(sx_store_find(&nodes[1].job->store.view, SX_REALM_JOB, 0, "long", &item),
+                 PMIX_SUCCESS);
+    cr_expect_geq(item.cell.len, LONG);
+    expect_no_rounds();
+    nodes_end();
+}
+
+Test(rounds, go_on_without_a_fence_that_ends_while_it_is_packed)
+{
+    play_a_round_with_much(3);
+    cr_expect_eq(packing.turns, 3);
+    cr_expect_lt(nodes[0].size, LONG);
+    host_answers(PMIX_SUCCESS);
+    for (unsigned i = 0; i < 2; i++) {
+        expect(i, 1, 1, PMIX_SUCCESS);
+    }
+    expect(0, 2, 1, PMIX_ERR_LOST_CONNECTION);
+    expect(1, 2, 0, 0);
+    nodes_end();
+}
+
 /* The first node has another member, which has not called. */
 static struct sx_client *absent;
 
@@ -604,14 +692,6 @@ static void member_calls_as(unsigned node, struct sx_client *member, const struc
 static void absent_calls(const struct call *call)
 {
     member_calls_as(0, absent, call);
-}
-
-static void expect_no_rounds(void)
-{
-    for (unsigned i = 0; i < node_count; i++) {
-        cr_expect_eq(nodes[i].server.collective.rounds.count, 0, "node %u", i);
-        cr_expect(sx_list_empty(&nodes[i].server.collective.all), "node %u", i);
-    }
 }
 
 /* Whoever comes first: the members elsewhere, or the failure. */
