@@ -27,16 +27,16 @@ static pmix_proc_t proc_of(const char *nspace, uint32_t rank)
     return proc;
 }
 
-/* Add the processes of @proc that are not on this node. */
+/* Add the processes of @rank, one or the wildcard, that are not on this node. */
 static bool procs_add_elsewhere(struct sx_proc_list *procs, const struct sx_nspace *nspace,
-                                const pmix_proc_t *proc)
+                                uint32_t rank)
 {
-    const bool all = proc->rank == PMIX_RANK_WILDCARD;
-    const uint32_t end = all ? nspace->job_size : proc->rank + 1;
+    const bool all = rank == PMIX_RANK_WILDCARD;
+    const uint32_t end = all ? nspace->job_size : rank + 1;
     bool ok = true;
 
-    for (uint32_t rank = all ? 0 : proc->rank; rank < end && ok; rank++) {
-        ok = sx_client_find(nspace, rank) != NULL || sx_proc_list_add(procs, nspace->name, rank);
+    for (uint32_t one = all ? 0 : rank; one < end && ok; one++) {
+        ok = sx_client_find(nspace, one) != NULL || sx_proc_list_add(procs, nspace->name, one);
     }
     return ok;
 }
@@ -60,16 +60,17 @@ static bool procs_of(const struct sx_collective *collective, enum who who,
             ok = sx_proc_list_add(ret, member->nspace->name, member->rank);
         }
     }
-    struct sx_nspace_run run = { .server = members->server };
+    struct sx_alias_walk walk = { .list = &members->real }; /* which may not be named yet */
+    const struct sx_nspace *nspace = NULL;
 
-    for (size_t i = 0; i < members->real.count && ok; i++) {
-        const pmix_proc_t *const proc = &members->real.all[i];
-
-        (void)sx_nspace_run_next(&run, proc->nspace);
-        if (run.nspace != NULL && run.nspace->registered) {
-            ok = procs_add_elsewhere(ret, run.nspace, proc);
+    while (ok && sx_alias_next(&walk)) {
+        if (walk.is_new) {
+            nspace = sx_nspace_find(members->server, walk.nspace);
+        }
+        if (nspace != NULL && nspace->registered) {
+            ok = procs_add_elsewhere(ret, nspace, walk.rank);
         } else if (who != EVERYBODY) { /* their number is not known yet */
-            ok = sx_proc_list_add(ret, proc->nspace, proc->rank);
+            ok = sx_proc_list_add(ret, walk.nspace, walk.rank);
         }
     }
     if (!ok) {
