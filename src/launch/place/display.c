@@ -449,7 +449,7 @@ void sx_run_display_job(const struct sx_run_display *display, struct sx_run_stat
 /* Return: 0 or errno. */
 static int file_write(const char *path, const char *text, size_t len)
 {
-    const int fd = sx_run_file_descriptor(path, false);
+    const int fd = sx_run_file_descriptor(path, false, false);
     int why = fd < 0 ? errno : 0;
 
     while (why == 0 && len > 0) {

@@ -113,11 +113,11 @@ static char *name_make(const struct sx_output_options *output, const struct sx_r
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-int sx_run_file_descriptor(const char *path, bool goes_on)
+int sx_run_file_descriptor(const char *path, bool goes_on, bool makes_folders)
 {
     const int fd = sx_file_open(path,
                                 O_WRONLY | O_CREAT | (goes_on ? O_APPEND : O_TRUNC) | O_NONBLOCK,
-                                true);
+                                makes_folders);
     struct stat st;
 
     if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode)) {
@@ -162,7 +162,7 @@ struct sx_run_file *sx_run_file_open(const struct sx_output_options *output,
         file->reference_count++;
         return file;
     }
-    const int fd = sx_run_file_descriptor(path, of->goes_on);
+    const int fd = sx_run_file_descriptor(path, of->goes_on, true);
 
     if (fd < 0) {
         const int why = errno;

@@ -66,7 +66,7 @@ bool sx_run_files_judge(const struct sx_output_options *output, char *message, s
 
 /* A descriptor of the file @path, which is made, and emptied unless @goes_on.  Pipes are refused,
  * since they might have no reader.  Return: -1 with errno; ENOTSUP, ENXIO: it is not a file. */
-int sx_run_file_descriptor(const char *path, bool goes_on);
+int sx_run_file_descriptor(const char *path, bool goes_on, bool makes_folders);
 
 /* Whether several streams share one file: then only whole lines are written. */
 bool sx_run_files_shared(const struct sx_output_options *output);
