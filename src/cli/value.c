@@ -24,7 +24,7 @@ void sx_names_text_print(const char *text, size_t len)
     for (size_t i = 0; i < len; i++) {
         const unsigned char byte = (unsigned char)text[i];
 
-        if (byte >= 0x20 && byte < 0x7f) {
+        if (byte >= 0x20 && byte < 0x7f && byte != '\\') { /* which would begin one of these */
             putchar(byte);
         } else {
             printf("\\x%02x", byte);

@@ -206,7 +206,8 @@ void sx_gateway_link_resume(struct sx_gateway_link *link, struct sx_session *ses
     while (begin < link->in_size && sx_gateway_link_reads(link, session) &&
            (size = frame_size(link->in + begin, link->in_size - begin, &header)) > 0) {
         if (header.size > SX_LINK_BODY_MAX) {
-            broken(link, "sends a message that is too large");
+            broken(link, "sends a message of more than 256 MiB: commit less at once; a value of "
+                         "PMIX_GLOBAL may be in it twice");
         }
         if (header.size > SX_LINK_BODY_MAX || size > link->in_size - begin) {
             break;

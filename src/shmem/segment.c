@@ -179,7 +179,8 @@ static pmix_status_t sx_segment_seal(const struct sx_segment *seg, bool client_w
         }
     }
     if (fcntl(seg->fd, F_ADD_SEALS, seals) != 0) {
-        return SX_RAISE(sx_status_from_errno(errno), "sealing a segment: %s", strerror(errno));
+        return SX_RAISE(sx_status_from_errno(errno), "sealing a segment (fcntl): %s%s",
+                        strerror(errno), sx_refused_advice(errno));
     }
     return PMIX_SUCCESS;
 }

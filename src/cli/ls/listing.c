@@ -23,7 +23,8 @@ static int width_of(const struct sx_listing_cell *cell)
                                   : snprintf(NULL, 0, "%" PRId64, cell->number);
     case SX_LISTING_TEXT:
         for (const char *at = cell->text; *at != '\0'; at++) {
-            width += *at >= 0x20 && *at < 0x7f ? 1 : 4; /* as names.h escapes the byte */
+            width += *at >= 0x20 && *at < 0x7f && *at != '\\' ? 1
+                                                              : 4; /* as names.h escapes the byte */
         }
         return width;
     default:

@@ -247,7 +247,7 @@ Test(ls, lists_the_processes_of_a_job)
     const pmix_value_t code = { .type = PMIX_INT, .data.integer = 3 };
     const pmix_value_t state = { .type = PMIX_PROC_STATE,
                                  .data.state = PMIX_PROC_STATE_TERM_NON_ZERO };
-    const pmix_value_t host = { .type = PMIX_STRING, .data.string = (char[]){ "el\x1bse" } };
+    const pmix_value_t host = { .type = PMIX_STRING, .data.string = (char[]){ "el\x1bs\\e" } };
     const struct {
         uint32_t row;
         const char *key;
@@ -272,7 +272,7 @@ Test(ls, lists_the_processes_of_a_job)
     snprintf(line, sizeof(line), "       1 %8d     -    - term non zero     3 ", (int)getpid());
     expect_has(text, line);
     expect_has(text, " not connected     - ");
-    expect_has(text, " el\\x1bse         job.7\n");
+    expect_has(text, " el\\x1bs\\x5ce     job.7\n");
     free(text);
     text = test_ls_thing("procs", "--json");
     snprintf(line, sizeof(line),
