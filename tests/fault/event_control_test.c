@@ -190,6 +190,7 @@ static void history_fill(struct attacker *attacker)
     CHECK_STATUS(sx_flat_infos_encode(&info, 1, all + sizeof(event), info_size), PMIX_SUCCESS);
     for (uint32_t i = 1; i <= 3; i++) {
         attack_large(attacker, SX_MSG_EVENT_BULK, i, all, sizeof(event) + info_size);
+        (void)attack_expect_reply(attacker->socket_fd, i, PMIX_SUCCESS); /* the window back */
         (void)attack_expect_reply(attacker->socket_fd, i, PMIX_SUCCESS);
     }
     PMIx_Info_destruct(&info);
