@@ -39,8 +39,8 @@ static void take_answers(struct hostile *hostile)
 
     while ((rc = sx_frame_receive(hostile->attacker.socket_fd, buffer, &frame, 0)) ==
            PMIX_SUCCESS) {
+        hostile->answers += frame.header.id == (hostile->id | 1u << 31);
         sx_frame_release(&frame);
-        hostile->answers++;
         atomic_fetch_add(&fault_shared->round[ANSWERS], 1);
     }
     hostile->lost = hostile->lost || rc == PMIX_ERR_LOST_CONNECTION;
@@ -102,7 +102,8 @@ static void lane_flood(struct hostile *hostile, uint32_t kind, const void *body,
     take_answers(hostile);
 }
 
-/* What is in the window, and the answer to it: then it is free again. */
+/* What is in the window, and the answer to it: then it is free again.  The second part of an answer,
+ * which may come later, is of a former message then. */
 static void window_send(struct hostile *hostile, uint16_t kind, uint16_t flags, size_t size)
 {
     const uint32_t answered = hostile->answers;

@@ -20,7 +20,7 @@ struct hostile {
     size_t size;
     uint8_t *bulk; /* of large ones */
     size_t bulk_size, bulk_changes;
-    uint32_t answers; /* taken so far */
+    uint32_t answers; /* taken so far that were for the newest message when they came */
     const struct hostile_kind *kind;
 };
 
