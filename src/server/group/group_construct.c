@@ -18,30 +18,42 @@
 #include "server/group/invitation.h"
 #include "server/group/leader_failover.h"
 
-#define PROCS_PER_UNIT 4u /* to find, copy and sort them (share.h) */
+#define PROCS_PER_UNIT 4u  /* to find, copy and sort them (share.h) */
+#define NAMED_PER_UNIT 64u /* of which each may have been named before */
 
 /* ---- members that a caller means ------------------------------------------------------------- */
 
 struct order {
     struct sx_server *server;
-    struct sx_proc_list *all;
+    struct sx_proc_set set; /* has the list */
+    size_t named;           /* each as often as it was */
 };
+
+static pmix_status_t order_refuse(const char *what, unsigned most)
+{
+    return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s at most %u processes: make several groups", what, most);
+}
 
 /* A wildcard of a job that is not registered yet stays in the list until
  * sx_group_construct_nspace_added. */
 static pmix_status_t order_add(void *arg, const pmix_proc_t *proc)
 {
-    const struct order *const order = arg;
+    struct order *const order = arg;
 
     if (proc->rank == PMIX_RANK_WILDCARD && sx_nspace_find(order->server, proc->nspace) == NULL &&
         sx_name_has_ended(order->server, proc->nspace)) {
         return SX_RAISE(PMIX_ERR_NOT_FOUND, "%s, named for a group, has ended", proc->nspace);
     }
-    if (order->all->count == SX_ALIAS_PROCS_MAX) {
-        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                        "a group has at most %u members: make several groups", SX_ALIAS_PROCS_MAX);
+    if (order->named++ == SX_ALIAS_PROCS_MAX) {
+        return order_refuse("a list of members stands for", SX_ALIAS_PROCS_MAX);
     }
-    return sx_proc_list_add(order->all, proc->nspace, proc->rank) ? PMIX_SUCCESS
+    if (sx_proc_set_has(&order->set, proc->nspace, proc->rank)) {
+        return PMIX_SUCCESS;
+    }
+    if (order->set.list->count == SX_PROCS_MAX) { /* no message between servers has more */
+        return order_refuse("a group has", SX_PROCS_MAX);
+    }
+    return sx_proc_set_add(&order->set, proc->nspace, proc->rank) ? PMIX_SUCCESS
                                                                   : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
@@ -72,23 +84,31 @@ static size_t singles_count(const struct sx_server *server, uid_t uid, const pmi
     return i;
 }
 
-/* Read the members into @order, as a process of user @uid has written them. */
-static pmix_status_t order_read(struct sx_server *server, uid_t uid, const pmix_proc_t *written,
-                                size_t count, struct sx_proc_list *order)
+/* Read the members into @order, each once, as a process of user @uid has written them.  @payer,
+ * NULL: nobody, is charged for what they name. */
+static pmix_status_t order_read(struct sx_server *server, struct sx_client *payer, uid_t uid,
+                                const pmix_proc_t *written, size_t count,
+                                struct sx_proc_list *order)
 {
-    struct order reading = { .server = server, .all = order };
-    pmix_status_t rc = sx_proc_list_reserve(order, count) ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    struct order reading = { .server = server };
+    pmix_status_t rc = sx_proc_list_reserve(order, count) &&
+                               sx_proc_set_init(&reading.set, order, SX_PROCS_MAX, server->seed)
+                           ? PMIX_SUCCESS
+                           : PMIX_ERR_OUT_OF_RESOURCE;
 
     for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
-        const size_t singles = singles_count(server, uid, &written[i], count - i);
+        const size_t end = i + singles_count(server, uid, &written[i], count - i);
 
-        if (singles > 0 && !sx_proc_list_append(order, &written[i], singles)) {
-            return PMIX_ERR_OUT_OF_RESOURCE;
+        for (; i < end && rc == PMIX_SUCCESS; i++) {
+            rc = order_add(&reading, &written[i]);
         }
-        i += singles;
-        if (i < count) {
+        if (i < count && rc == PMIX_SUCCESS) {
             rc = sx_alias_each_one(server, uid, &written[i], order_add, &reading);
         }
+    }
+    sx_proc_set_deinit(&reading.set);
+    if (payer != NULL) {
+        sx_share_charge(server, payer, reading.named / NAMED_PER_UNIT);
     }
     return rc;
 }
@@ -128,14 +148,14 @@ static void signature_shorten(struct sx_server *server, struct sx_arrival *arriv
 #define LIST_STEPS 3u
 
 /* Read a list of members in so many steps, since each takes long: into @listed, as a process of
- * user @uid has @written it, and into @sorted. */
-static pmix_status_t list_step(struct sx_server *server, uid_t uid, unsigned step,
-                               const pmix_proc_t *written, size_t count,
+ * user @uid has @written it, and into @sorted.  @payer: NULL, or who is charged. */
+static pmix_status_t list_step(struct sx_server *server, struct sx_client *payer, uid_t uid,
+                               unsigned step, const pmix_proc_t *written, size_t count,
                                struct sx_proc_list *listed, struct sx_proc_list *sorted)
 {
     switch (step) {
     case 0:
-        return order_read(server, uid, written, count, listed);
+        return order_read(server, payer, uid, written, count, listed);
     case 1:
         return sx_proc_list_append(sorted, listed->all, listed->count) ? PMIX_SUCCESS
                                                                        : PMIX_ERR_OUT_OF_RESOURCE;
@@ -195,8 +215,8 @@ pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arr
             return PMIX_ERR_WOULD_BLOCK;
         }
     }
-    rc = list_step(server, arrival->client->uid, step, arrival->procs, arrival->proc_count,
-                   &arrival->listed, &arrival->sorted);
+    rc = list_step(server, arrival->client, arrival->client->uid, step, arrival->procs,
+                   arrival->proc_count, &arrival->listed, &arrival->sorted);
     return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
 }
 
@@ -371,7 +391,7 @@ pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective)
         }
         plan->reread.registrations = server->collective.registrations;
     }
-    rc = list_step(server, collective->members.uid, plan->reread.done++, plan->order,
+    rc = list_step(server, NULL, collective->members.uid, plan->reread.done++, plan->order,
                    plan->order_count, &plan->reread.listed, &plan->reread.sorted);
     if (rc != PMIX_SUCCESS) {
         sx_group_plan_reread_restart(plan);

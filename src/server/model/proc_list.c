@@ -321,6 +321,62 @@ void sx_proc_list_clear(struct sx_proc_list *list)
     *list = (struct sx_proc_list){ .all = NULL };
 }
 
+/* ---- sets ------------------------------------------------------------------------------------ */
+
+bool sx_proc_set_init(struct sx_proc_set *set, struct sx_proc_list *list, size_t most,
+                      uint64_t seed)
+{
+    size_t size = FIRST;
+
+    while (size < 2 * most) {
+        size *= 2;
+    }
+    *set = (struct sx_proc_set){
+        .list = list, .places = calloc(size, sizeof(*set->places)), .mask = size - 1, .seed = seed
+    };
+    return set->places != NULL;
+}
+
+/* Return: the place of the process, or the free one where it belongs. */
+static uint32_t *set_place(const struct sx_proc_set *set, const char *nspace, uint32_t rank)
+{
+    size_t at = sx_proc_hash(nspace, rank, set->seed) & set->mask;
+
+    while (set->places[at] != 0) {
+        const pmix_proc_t *const proc = &set->list->all[set->places[at] - 1];
+
+        if (proc->rank == rank && strcmp(proc->nspace, nspace) == 0) {
+            break;
+        }
+        at = (at + 1) & set->mask;
+    }
+    return &set->places[at];
+}
+
+bool sx_proc_set_has(const struct sx_proc_set *set, const char *nspace, uint32_t rank)
+{
+    return *set_place(set, nspace, rank) != 0;
+}
+
+bool sx_proc_set_add(struct sx_proc_set *set, const char *nspace, uint32_t rank)
+{
+    uint32_t *const place = set_place(set, nspace, rank);
+
+    if (!sx_proc_list_add(set->list, nspace, rank)) {
+        return false;
+    }
+    *place = (uint32_t)set->list->count;
+    return true;
+}
+
+void sx_proc_set_deinit(struct sx_proc_set *set)
+{
+    free(set->places);
+    *set = (struct sx_proc_set){ .list = NULL };
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
 bool sx_procs_are_equal(const pmix_proc_t *left, size_t left_count, const pmix_proc_t *right,
                         size_t right_count)
 {

@@ -30,6 +30,23 @@ bool sx_proc_list_sort_marking(struct sx_proc_list *list, bool **ret_repeated);
 /* Safe twice. */
 void sx_proc_list_clear(struct sx_proc_list *list);
 
+/* The processes of a list in any order, found by hash. */
+struct sx_proc_set {
+    struct sx_proc_list *list; /* borrowed; nothing else adds to it */
+    uint32_t *places;          /* of processes in the list, from 1; 0: free */
+    size_t mask;
+    uint64_t seed;
+};
+/* For up to @most processes, none yet.  @seed is secret from clients.  Return: false when memory is
+ * out. */
+bool sx_proc_set_init(struct sx_proc_set *set, struct sx_proc_list *list, size_t most,
+                      uint64_t seed);
+bool sx_proc_set_has(const struct sx_proc_set *set, const char *nspace, uint32_t rank);
+/* Append to the list a process that it does not have.  Return: false when memory is out. */
+bool sx_proc_set_add(struct sx_proc_set *set, const char *nspace, uint32_t rank);
+/* The list stays.  Safe on a zeroed set and twice. */
+void sx_proc_set_deinit(struct sx_proc_set *set);
+
 /* Whether two lists, each in order, are the same. */
 bool sx_procs_are_equal(const pmix_proc_t *left, size_t left_count, const pmix_proc_t *right,
                         size_t right_count);

@@ -10,6 +10,7 @@
 #include "../hosted.h"
 #include "../opened.h"
 #include "server/collective/collective.h"
+#include "server/group/group.h"
 #include "server/model/state.h"
 
 #define NSPACE "fences"
@@ -418,6 +419,86 @@ Test(collective, a_list_that_waited_for_a_namespace_is_read_in_several_turns)
     }
     cr_expect(is_read);
     hosted_call(read_meanwhile, NULL);
+}
+
+/* ---- members by the names of groups ---------------------------------------------------------- */
+
+#define MOST SX_PROCS_MAX
+
+/* Make the group @name of @count processes of a job to come, @first of them first. */
+static void group_add(struct sx_server *server, const char *name, uint32_t first, uint32_t count)
+{
+    pmix_proc_t *const procs = calloc(count, sizeof(*procs));
+    const struct sx_membership_options options = {
+        .name = name, .kind = SX_MEMBERSHIP_GROUP, .procs = procs, .proc_count = count
+    };
+    struct sx_membership_entry *entry;
+
+    for (uint32_t i = 0; i < count; i++) {
+        PMIx_Load_procid(&procs[i], "later", first + i);
+    }
+    cr_assert_eq(sx_memberships_add(server, &options, &entry), PMIX_SUCCESS);
+    free(procs);
+}
+
+/* Read as members "later.1", then all groups of @names, @count times. */
+static pmix_status_t members_read(struct sx_server *server, struct sx_arrival *arrival,
+                                  const char *const names[2], size_t count)
+{
+    pmix_proc_t *const procs = calloc(2 * count + 1, sizeof(*procs));
+    pmix_status_t rc;
+
+    *arrival = (struct sx_arrival){ .client = client_of(server, 0),
+                                    .kind = SX_COLLECTIVE_GROUP_CONSTRUCT,
+                                    .procs = procs,
+                                    .proc_count = 2 * count + 1 };
+    PMIx_Load_procid(&procs[0], "later", 1);
+    for (size_t i = 0; i < 2 * count; i++) {
+        PMIx_Load_procid(&procs[i + 1], names[i % 2], PMIX_RANK_WILDCARD);
+    }
+    do {
+        rc = sx_group_construct_prepare(server, arrival);
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    return rc;
+}
+
+static pmix_status_t by_groups(struct sx_server *server, void *arg)
+{
+    static const char *const fit[] = { "low", "high" }, *const exceed[] = { "high", "more" };
+    struct sx_arrival arrival;
+    const uint32_t before = server->turn.units;
+
+    (void)arg;
+    group_add(server, "low", 0, 10000);
+    group_add(server, "high", 6000, MOST - 6000);
+    group_add(server, "more", 5999, 6001);
+    cr_assert_eq(members_read(server, &arrival, fit, 2), PMIX_SUCCESS);
+    cr_assert_eq(arrival.listed.count, MOST, "each once");
+    for (uint32_t i = 0; i < MOST; i++) {
+        cr_assert_eq(arrival.listed.all[i].rank, i == 0 ? 1 : i == 1 ? 0 : i, "%u", i);
+    }
+    cr_expect_eq(arrival.sorted.count, MOST);
+    cr_expect_geq(server->turn.units - before, 2 * (MOST + 4000) / 64, "it has paid");
+    sx_arrival_clear(&arrival);
+    cr_expect_eq(members_read(server, &arrival, exceed, 1), PMIX_SUCCESS);
+    cr_expect_eq(arrival.listed.count, MOST - 5999 + 1);
+    sx_arrival_clear(&arrival);
+    group_add(server, "end", MOST, 1);
+    group_add(server, "all", 0, MOST);
+    cr_expect_eq(members_read(server, &arrival, (const char *const[]){ "all", "end" }, 1),
+                 PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(arrival.listed.count, MOST, "it goes no further");
+    sx_arrival_clear(&arrival);
+    cr_expect_eq(members_read(server, &arrival, (const char *const[]){ "all", "all" }, 8),
+                 PMIX_ERR_BAD_PARAM, "named too often");
+    cr_expect_eq(arrival.listed.count, MOST);
+    sx_arrival_clear(&arrival);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, a_group_of_groups_has_each_process_once_and_no_more_than_a_message)
+{
+    hosted_call(by_groups, NULL);
 }
 
 /* ---- ranks that a job cannot have ------------------------------------------------------------ */

@@ -89,3 +89,25 @@ Test(proc_list, has_a_digest_of_its_names_ranks_and_order)
         cr_expect_arr_neq(&other, &digest, sizeof(digest), "%zu", i);
     }
 }
+
+Test(proc_list, of_a_set_has_each_process_once)
+{
+    struct sx_proc_list list = { .all = NULL };
+    struct sx_proc_set set;
+
+    cr_assert(sx_proc_set_init(&set, &list, 1000, 7));
+    for (uint32_t i = 0; i < 3000; i++) {
+        const char *const name = i % 2 == 0 ? "even" : "odd";
+        const uint32_t rank = i % 1000 / 2;
+
+        cr_assert_eq(sx_proc_set_has(&set, name, rank), i >= 1000, "%u", i);
+        if (i < 1000) {
+            cr_assert(sx_proc_set_add(&set, name, rank));
+        }
+    }
+    cr_expect_not(sx_proc_set_has(&set, "even", 500));
+    cr_expect_eq(list.count, 1000);
+    cr_expect(strcmp(list.all[999].nspace, "odd") == 0 && list.all[999].rank == 499);
+    sx_proc_set_deinit(&set);
+    sx_proc_list_clear(&list);
+}
