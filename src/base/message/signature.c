@@ -413,6 +413,24 @@ static const char *nspace_of(const pmix_proc_t *proc, const char *nspace)
     return proc->nspace[0] != '\0' ? proc->nspace : nspace;
 }
 
+pmix_status_t sx_procs_judge(size_t count, size_t runs)
+{
+    if (count > SX_PROCS_MAX) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "a list of %zu processes: at most %u can be named; name a whole namespace "
+                        "with PMIX_RANK_WILDCARD",
+                        count, SX_PROCS_MAX);
+    }
+    if (runs > SX_PROCS_RUNS_MAX) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "a list of processes that changes from one namespace to another %zu times: "
+                        "at most %u changes can be named; name the processes of each namespace one "
+                        "behind the other, or a group of them",
+                        runs, SX_PROCS_RUNS_MAX);
+    }
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t sx_procs_measure(const pmix_proc_t procs[], size_t count, const char *nspace,
                                size_t *ret_size)
 {
@@ -421,13 +439,9 @@ pmix_status_t sx_procs_measure(const pmix_proc_t procs[], size_t count, const ch
     if (procs == NULL && count != 0) {
         return PMIX_ERR_BAD_PARAM;
     }
-    if (count > SX_PROCS_MAX) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM,
-                        "a list of %zu processes: at most %u can be named; name a whole namespace "
-                        "with PMIX_RANK_WILDCARD",
-                        count, SX_PROCS_MAX);
-    }
-    for (size_t i = 0; i < count; i++) {
+    pmix_status_t rc = sx_procs_judge(count, 0);
+
+    for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
         const char *const name = nspace_of(&procs[i], nspace);
         const size_t len = sx_name_len(name, sizeof(procs[i].nspace));
 
@@ -437,15 +451,13 @@ pmix_status_t sx_procs_measure(const pmix_proc_t procs[], size_t count, const ch
         runs += i == 0 || strcmp(nspace_of(&procs[i - 1], nspace), name) != 0;
         size += 2 * sizeof(uint32_t) + (size_t)sx_align_up(len, 8);
     }
-    if (runs > SX_PROCS_RUNS_MAX) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM,
-                        "a list of processes that changes from one namespace to another %zu times: "
-                        "at most %u changes can be named; name the processes of each namespace one "
-                        "behind the other, or a group of them",
-                        runs, SX_PROCS_RUNS_MAX);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_procs_judge(count, runs);
     }
-    *ret_size = size;
-    return PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS) {
+        *ret_size = size;
+    }
+    return rc;
 }
 
 static void procs_write(uint8_t *at, const pmix_proc_t procs[], size_t count, const char *nspace)

@@ -205,6 +205,8 @@ struct sx_draft {
     size_t sizes[SX_BODY_PARTS_MAX]; /* sx_body_measure's */
 };
 
+/* Judge a list of @count processes in @runs of one namespace.  Return: as sx_body_measure. */
+pmix_status_t sx_procs_judge(size_t count, size_t runs);
 /* Judge a list of processes; an empty namespace means @nspace.  Return: as sx_body_measure. */
 pmix_status_t sx_procs_measure(const pmix_proc_t procs[], size_t count, const char *nspace,
                                size_t *ret_size);

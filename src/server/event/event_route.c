@@ -319,10 +319,7 @@ static pmix_status_t naming_end(struct sx_server *server, struct sx_event_naming
     pmix_proc_t source;
 
     (void)source_find(server, naming->block, &source);
-    if (sx_event_block_rename(naming->block, &source,
-                              &(struct sx_some_procs){ targets->all, targets->count },
-                              &(struct sx_some_procs){ affected->all, affected->count },
-                              &named) != PMIX_SUCCESS) {
+    if (sx_event_block_rename(naming->block, &source, targets, affected, &named) != PMIX_SUCCESS) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     sx_event_block_release(naming->block);
@@ -330,34 +327,27 @@ static pmix_status_t naming_end(struct sx_server *server, struct sx_event_naming
     return PMIX_SUCCESS;
 }
 
-#define NAMING_STEPS 3u /* for each list; the last goes on in several */
+#define NAMING_STEPS 2u /* for each list */
 
 pmix_status_t sx_event_naming_step(struct sx_server *server, struct sx_client *payer,
                                    struct sx_event_naming *naming)
 {
     static const unsigned parts[] = { SX_EVENT_TARGETS, SX_EVENT_AFFECTED };
     const unsigned list = naming->done / NAMING_STEPS;
-    size_t left = SX_ALIAS_NAMED_PER_TURN;
     pmix_status_t rc;
 
     if (list == SX_COUNT(parts)) {
         return naming_end(server, naming);
     }
-    switch (naming->done % NAMING_STEPS) {
-    case 0:
+    if (naming->done % NAMING_STEPS == 0) {
         rc = sx_event_block_procs(naming->block, parts[list], &naming->given[list],
                                   &naming->counts[list]);
-        break;
-    case 1:
+    } else {
         rc = sx_alias_list_found(server, payer, user_of(payer), naming->given[list],
                                  naming->counts[list], &naming->found[list]);
-        if (rc == PMIX_SUCCESS && naming->found[list].count <= left) { /* in the same step */
-            rc = sx_alias_name(&naming->found[list], &left);
-            naming->done += rc == PMIX_SUCCESS;
+        if (rc == PMIX_SUCCESS && sx_procs_judge(naming->found[list].count, 0) != PMIX_SUCCESS) {
+            rc = PMIX_ERR_OUT_OF_RESOURCE;
         }
-        break;
-    default:
-        rc = sx_alias_name(&naming->found[list], &left);
     }
     naming->done += rc == PMIX_SUCCESS;
     return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;

@@ -57,9 +57,7 @@ static void event_step(struct sx_share_work *work)
     struct sx_event_naming *const naming = &event->naming;
     pmix_status_t rc;
 
-    sx_share_charge(pending->server, pending->client,
-                    procs_of(naming->block) / PROCS_PER_UNIT +
-                        (event->is_named ? 0 : SX_ALIAS_NAMED_UNITS));
+    sx_share_charge(pending->server, pending->client, procs_of(naming->block) / PROCS_PER_UNIT);
     if (event->is_named) {
         rc = sx_event_client_publish(pending->server, pending->client, naming->block,
                                      &event->number);

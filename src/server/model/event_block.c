@@ -17,6 +17,7 @@
 #include "base/system/pages.h"
 #include "base/util.h"
 #include "base/value/value.h"
+#include "server/model/membership.h"
 #include "server/model/nspace.h"
 
 #define FLAGS_OF_SENDER (SX_EVENT_NON_DEFAULT | SX_EVENT_DO_NOT_CACHE | SX_EVENT_STAYS_LOCAL)
@@ -119,9 +120,8 @@ pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const struct sx_op
 
 /* ---- building ------------------------------------------------------------------------------ */
 
-/* A block of the size of @draft and @info_size bytes; its bytes are not written yet. */
-static pmix_status_t block_room(struct sx_draft *draft, size_t info_size,
-                                struct sx_event_block **ret)
+/* A block of the size of @draft; its bytes are not written yet. */
+static pmix_status_t block_room(struct sx_draft *draft, struct sx_event_block **ret)
 {
     size_t size;
     const pmix_status_t rc = sx_body_measure(draft, &size);
@@ -129,14 +129,13 @@ static pmix_status_t block_room(struct sx_draft *draft, size_t info_size,
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    *ret = block_new(info_size > 0 ? (size_t)sx_align_up(size, 8) + info_size : size);
+    *ret = block_new(size);
     return *ret != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* Write the event of @draft, followed by @info_size bytes of flat infos unless it has infos.  If
- * that fails, @block is released. */
+/* Write the event of @draft.  If that fails, @block is released. */
 static pmix_status_t block_write(struct sx_event_block *block, struct sx_draft *draft,
-                                 const void *infos, size_t info_size, struct sx_event_block **ret)
+                                 struct sx_event_block **ret)
 {
     const struct sx_event *const event = draft->head;
     const pmix_status_t rc = sx_body_write(draft, block->bytes);
@@ -148,10 +147,6 @@ static pmix_status_t block_write(struct sx_event_block *block, struct sx_draft *
     block->target_off = (uint32_t)(sizeof(*event) + sx_align_up(draft->sizes[SX_EVENT_SOURCE], 8));
     block->affected_off = block->target_off + (uint32_t)draft->sizes[SX_EVENT_TARGETS];
     block->info_off = block->affected_off + (uint32_t)draft->sizes[SX_EVENT_AFFECTED];
-    if (info_size > 0) {
-        memcpy(block->bytes + block->info_off, infos, info_size);
-        sx_event_block_head(block)->info_size = (uint32_t)info_size;
-    }
     range_settle(block);
     *ret = block;
     return PMIX_SUCCESS;
@@ -168,7 +163,7 @@ pmix_status_t sx_event_block_begin(struct sx_event_building *building, pmix_stat
         return PMIX_ERR_BAD_PARAM;
     }
     sx_event_draft(&building->draft, &building->event, code, source, options, info, ninfo);
-    const pmix_status_t rc = block_room(&building->draft, 0, &building->block);
+    const pmix_status_t rc = block_room(&building->draft, &building->block);
 
     if (rc == PMIX_SUCCESS && options->session.given) {
         building->block->session = options->session.number;
@@ -181,7 +176,7 @@ pmix_status_t sx_event_block_finish(struct sx_event_building *building, struct s
     struct sx_event_block *const block = building->block;
 
     building->block = NULL;
-    return block_write(block, &building->draft, NULL, 0, ret);
+    return block_write(block, &building->draft, ret);
 }
 
 pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source,
@@ -204,40 +199,103 @@ static const struct sx_event *head_of(const struct sx_event_block *block)
     return (const struct sx_event *)(const void *)block->bytes;
 }
 
+/* The processes of a list are written as the list has them: as structs, many take milliseconds. */
+
+static pmix_status_t list_judge(const struct sx_alias_list *list)
+{
+    struct sx_alias_walk walk = { .list = list };
+    size_t runs = 0;
+
+    while (list->count <= SX_PROCS_MAX && sx_alias_next(&walk)) {
+        runs += walk.is_new;
+    }
+    return sx_procs_judge(list->count, runs);
+}
+
+/* Write the processes to @at, unless it is NULL.  Return: their size. */
+static size_t list_write(const struct sx_alias_list *list, char *at)
+{
+    struct sx_alias_walk walk = { .list = list };
+    uint32_t head[2] = { 0 };
+    size_t size = 0, padded = 0;
+
+    while (sx_alias_next(&walk)) {
+        if (walk.is_new) {
+            head[1] = (uint32_t)sx_name_len(walk.nspace, PMIX_MAX_NSLEN);
+            padded = (size_t)sx_align_up(head[1], 8);
+        }
+        if (at != NULL) {
+            head[0] = walk.rank;
+            memcpy(at + size, head, sizeof(head));
+            memset(at + size + sizeof(head), 0, padded);
+            memcpy(at + size + sizeof(head), walk.nspace, head[1]);
+        }
+        size += sizeof(head) + padded;
+    }
+    return size;
+}
+
+/* Room for an event as @block, with a source and lists of other sizes. */
+static struct sx_event_block *renamed_new(const struct sx_event_block *block, size_t source_size,
+                                          size_t targets_size, size_t affected_size)
+{
+    const size_t target_off = sizeof(struct sx_event) + source_size;
+    const size_t info_off = target_off + targets_size + affected_size;
+    struct sx_event_block *const renamed = block_new(info_off + head_of(block)->info_size);
+
+    if (renamed != NULL) {
+        renamed->target_off = (uint32_t)target_off;
+        renamed->affected_off = (uint32_t)(target_off + targets_size);
+        renamed->info_off = (uint32_t)info_off;
+        renamed->session = block->session;
+        renamed->has_user = block->has_user;
+        renamed->user = block->user;
+    }
+    return renamed;
+}
+
 pmix_status_t sx_event_block_rename(const struct sx_event_block *block, const pmix_proc_t *source,
-                                    const struct sx_some_procs *targets,
-                                    const struct sx_some_procs *affected,
+                                    const struct sx_alias_list *targets,
+                                    const struct sx_alias_list *affected,
                                     struct sx_event_block **ret)
 {
-    const struct sx_event *const head = head_of(block);
-    const struct sx_notify_options options = {
-        .range = head->range,
-        .non_default = (head->flags & SX_EVENT_NON_DEFAULT) != 0,
-        .do_not_cache = (head->flags & SX_EVENT_DO_NOT_CACHE) != 0,
-        .stays_local = (head->flags & SX_EVENT_STAYS_LOCAL) != 0,
-        .targets = *targets,
-        .affected = *affected,
-    };
-    struct sx_event event;
-    struct sx_draft draft;
+    const struct sx_event *const from = head_of(block);
+    const size_t source_len = sx_name_len(source->nspace, PMIX_MAX_NSLEN);
+    const size_t source_size = (size_t)sx_align_up(source_len, 8);
+    pmix_status_t rc = list_judge(targets);
 
-    if (options.range == PMIX_RANGE_CUSTOM && targets->count == 0) {
+    if (rc == PMIX_SUCCESS) {
+        rc = list_judge(affected);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (from->range == PMIX_RANGE_CUSTOM && targets->count == 0) {
         return PMIX_ERR_BAD_PARAM; /* an event without targets is for all */
     }
-    sx_event_draft(&draft, &event, head->code, source, &options, NULL, 0);
-    struct sx_event_block *renamed = NULL;
-    pmix_status_t rc = block_room(&draft, head->info_size, &renamed);
+    struct sx_event_block *const renamed = renamed_new(block, source_size,
+                                                       list_write(targets, NULL),
+                                                       list_write(affected, NULL));
 
-    if (rc == PMIX_SUCCESS) {
-        rc = block_write(renamed, &draft, block->bytes + block->info_off, head->info_size, ret);
+    if (renamed == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    struct sx_event *const head = sx_event_block_head(renamed);
 
-    if (rc == PMIX_SUCCESS) {
-        (*ret)->session = block->session;
-        (*ret)->has_user = block->has_user;
-        (*ret)->user = block->user;
-    }
-    return rc;
+    *head = *from;
+    head->flags &= FLAGS_OF_SENDER;
+    head->source_rank = source->rank;
+    head->source_len = (uint16_t)source_len;
+    head->target_count = (uint32_t)targets->count;
+    head->affected_count = (uint32_t)affected->count;
+    memset(head + 1, 0, source_size);
+    memcpy(head + 1, source->nspace, source_len);
+    (void)list_write(targets, renamed->bytes + renamed->target_off);
+    (void)list_write(affected, renamed->bytes + renamed->affected_off);
+    memcpy(renamed->bytes + renamed->info_off, block->bytes + block->info_off, from->info_size);
+    range_settle(renamed);
+    *ret = renamed;
+    return PMIX_SUCCESS;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

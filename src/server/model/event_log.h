@@ -33,6 +33,8 @@
  * The contents of a block have been checked or were written here, so its readers need not check.  A
  * block is counted: its publisher holds one reference, the history another. */
 
+struct sx_alias_list;
+
 struct sx_event_block {
     unsigned reference_count;
     bool is_job; /* concerns a job: kept until all its local ranks have had it */
@@ -86,8 +88,8 @@ pmix_status_t sx_event_block_finish(struct sx_event_building *building,
 /* As @block, with its infos, but from @source, for @targets and about @affected.  Return: as
  * sx_event_block_build. */
 pmix_status_t sx_event_block_rename(const struct sx_event_block *block, const pmix_proc_t *source,
-                                    const struct sx_some_procs *targets,
-                                    const struct sx_some_procs *affected,
+                                    const struct sx_alias_list *targets,
+                                    const struct sx_alias_list *affected,
                                     struct sx_event_block **ret);
 
 struct sx_event_block *sx_event_block_retain(struct sx_event_block *block);

@@ -101,25 +101,42 @@ Test(long_event, with_the_name_of_a_group_is_published_in_the_sixth_turn)
     cr_expect_eq(other->events.newest, 1, "by the name of the group alone");
 }
 
-/* As many members get their names in one turn. */
-Test(long_event, with_the_name_of_a_large_group_names_its_members_in_steps)
+/* Make the group @name of @count processes of the job, of which two are here. */
+static void large_make(const char *name, uint32_t count)
 {
+    pmix_proc_t *const members = calloc(count, sizeof(*members));
     const struct sx_membership_options options = {
-        .name = "large", .kind = SX_MEMBERSHIP_GROUP, .procs = procs, .proc_count = MANY
+        .name = name, .kind = SX_MEMBERSHIP_GROUP, .procs = members, .proc_count = count
     };
-    const unsigned naming = (MANY - 1) / SX_ALIAS_NAMED_PER_TURN + 1;
     struct sx_membership_entry *entry;
 
-    for (uint32_t i = 0; i < MANY; i++) {
-        procs[i].rank = i;
+    for (uint32_t i = 0; i < count; i++) {
+        PMIx_Load_procid(&members[i], "job", i);
     }
     cr_assert_eq(sx_memberships_add(&server, &options, &entry), PMIX_SUCCESS);
-    procs[0] = (pmix_proc_t){ "large", PMIX_RANK_WILDCARD };
+    procs[0] = (pmix_proc_t){ 0 };
+    PMIx_Load_procid(&procs[0], name, PMIX_RANK_WILDCARD);
+    free(members);
+}
+
+/* As many members are written in one turn: they get no names. */
+Test(long_event, with_the_name_of_a_large_group_is_published_in_as_many_turns)
+{
+    large_make("large", SX_PROCS_MAX);
     send_of(1);
-    cr_expect_eq(steps_take(SX_ALIAS_NAMED_UNITS), 6 + 2 * naming,
-                 "of the targets, and of the affected ones");
+    cr_expect_eq(steps_take(0), 6, "of the targets, and of the affected ones");
     cr_expect_eq(answers_next(&answers, 4), PMIX_SUCCESS);
-    cr_expect_eq(job->events.newest, 1);
+    cr_assert_eq(job->events.newest, 1);
+    cr_expect_geq(client->share.spent, 2 * SX_PROCS_MAX / 64, "it has paid");
+}
+
+Test(long_event, for_more_than_a_message_can_name_goes_no_further_than_their_number)
+{
+    large_make("larger", SX_PROCS_MAX + 1);
+    send_of(1);
+    cr_expect_eq(steps_take(0), 2, "the targets are read and counted");
+    cr_expect_eq(answers_next(&answers, 4), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(job->events.newest, 0);
 }
 
 Test(long_event, of_many_bytes_is_published_in_the_turn_after_its_copy)
