@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,6 +214,68 @@ static int case_while_waiting(void)
     return 0;
 }
 
+/* ---- a rank whose end a tracer keeps -------------------------------------------------------- */
+
+static void *stands(void *arg)
+{
+    atomic_store(&fault_shared->pid[0], (uint32_t)syscall(SYS_gettid));
+    for (;;) {
+        pause();
+    }
+    return arg;
+}
+
+static int role_waits_with_thread(const char *arg)
+{
+    pthread_t thread;
+
+    CHECK(pthread_create(&thread, NULL, stands, NULL) == 0, "no thread");
+    return role_waits(arg);
+}
+
+/* A tracer keeps one thread of a killed rank at its exit, so the pidfd says nothing.  That the main
+ * thread ends by the signal shows that all of them do: the server looks at no thread by its own. */
+static int case_held(void)
+{
+    struct utsname kernel;
+    unsigned major = 0, minor = 0;
+    pid_t pids[2];
+    int status;
+
+    CHECK(uname(&kernel) == 0 && sscanf(kernel.release, "%u.%u", &major, &minor) == 2, "uname");
+    if (major * 1000 + minor < 6007) {
+        return fault_skip("this kernel has no futex wait in io_uring (6.7)");
+    }
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start("held.job", 2);
+    pids[0] = fault_start("held.job", 0, "waits_with_thread", "");
+    pids[1] = fault_start("held.job", 1, "waits", "");
+    for (int rank = 0; rank < 2; rank++) {
+        WAIT_FOR(atomic_load(&fault_shared->state[rank]) == 1, "the ranks");
+    }
+    WAIT_FOR(fault_sleeps(pids[0]), "rank 0 to wait in its fence");
+    WAIT_FOR(atomic_load(&fault_shared->pid[0]) != 0, "its thread");
+    const pid_t thread = (pid_t)atomic_load(&fault_shared->pid[0]);
+
+    if (ptrace(PTRACE_SEIZE, thread, NULL, PTRACE_O_TRACEEXIT) != 0) {
+        return fault_skip("ptrace is refused here");
+    }
+    CHECK(kill(pids[0], SIGKILL) == 0, "kill");
+    CHECK(waitpid(thread, &status, __WALL) == thread &&
+              status >> 8 == (SIGTRAP | PTRACE_EVENT_EXIT << 8),
+          "%#x", (unsigned)status);
+    WAIT_FOR(atomic_load(&fault_shared->lost) == 1, "the host to hear of it");
+    atomic_store(&fault_shared->go, 1);
+    fault_wait_ok(pids[1], "rank 1");
+    CHECK(ptrace(PTRACE_DETACH, thread, NULL, NULL) == 0, "detach");
+    (void)fault_wait(pids[0]);
+    fault_job_end("held.job");
+    fault_job_whole("after.job", 2, 3);
+    fault_server_stop();
+    return 0;
+}
+
 /* ---- ranks that live, and that the host removes --------------------------------------------- */
 
 /* Waits for rank 2, which never comes, and for nothing that the end of another rank ends. */
@@ -256,7 +321,7 @@ static int case_removed(void)
 static const struct fault_case cases[] = {
     { "in_init", case_in_init },   { "in_put", case_in_put },
     { "in_fence", case_in_fence }, { "while_waiting", case_while_waiting },
-    { "removed", case_removed },
+    { "removed", case_removed },   { "held", case_held },
 };
 
 static const struct fault_role roles[] = {
@@ -264,6 +329,7 @@ static const struct fault_role roles[] = {
     { "survivor", role_survivor },
     { "waits", role_waits },
     { "removed", role_removed },
+    { "waits_with_thread", role_waits_with_thread },
 };
 
 FAULT_MAIN(cases, roles)

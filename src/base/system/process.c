@@ -27,27 +27,48 @@
 
 #define SX_THREAD_EXITING 0x4u /* PF_EXITING in field 9 of /proc/PID/stat */
 
-/* Return: whether the kernel shows this thread as exiting. */
-static bool thread_is_exiting(const char *stat_path)
+/* A thread by its line in /proc. */
+struct thread_look {
+    bool exits, gone;
+    int threads; /* of its process, which the kernel still counts */
+    int code;    /* with which its process ends, or is stopped; 0: none, or not shown to us */
+};
+
+/* Return: false when the kernel does not show the thread. */
+static bool thread_parse(const char *line, struct thread_look *ret)
 {
-    FILE *file = fopen(stat_path, "re");
-    char line[512];
+    const char *after = strrchr(line, ')'); /* the name before it may hold anything */
     char state = 0;
     unsigned flags = 0;
-    bool exiting = true;
 
-    if (file == NULL) { /* gone already; or descriptors are short, which proves nothing */
-        return errno == ENOENT || errno == ESRCH;
+    if (after == NULL ||
+        sscanf(after + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
+               &state, &flags, &ret->threads) != 3) {
+        return false;
     }
-    if (fgets(line, sizeof(line), file) != NULL) {
-        const char *after = strrchr(line, ')'); /* the name before it may hold anything */
+    const char *const last = strrchr(after, ' '); /* field 52 */
 
-        exiting = after == NULL ||
-                  sscanf(after + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2 ||
-                  state == 'Z' || state == 'X' || (flags & SX_THREAD_EXITING) != 0;
+    ret->exits = state == 'Z' || state == 'X' || (flags & SX_THREAD_EXITING) != 0;
+    ret->code = last != NULL ? (int)strtol(last, NULL, 10) : 0;
+    return true;
+}
+
+/* Descriptors may be short, which proves nothing. */
+static struct thread_look thread_look(const char *stat_path)
+{
+    struct thread_look look = { .exits = false };
+    FILE *file = fopen(stat_path, "re");
+    char line[1024];
+
+    if (file == NULL) {
+        look.gone = errno == ENOENT || errno == ESRCH;
+        return look;
+    }
+    if (fgets(line, sizeof(line), file) == NULL || !thread_parse(line, &look)) {
+        look.exits = true;
     }
     fclose(file);
-    return exiting;
+    return look;
 }
 
 /* Return: the number of the process in this /proc; 0 when it is not there. */
@@ -87,7 +108,9 @@ static bool threads_are_exiting(int number)
     while (exiting && (entry = readdir(threads)) != NULL) {
         if (entry->d_name[0] != '.') {
             snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat", number, entry->d_name);
-            exiting = thread_is_exiting(path);
+            const struct thread_look look = thread_look(path);
+
+            exiting = look.exits || look.gone;
         }
     }
     closedir(threads);
@@ -152,14 +175,51 @@ bool sx_process_has_ended(pid_t pid)
     return gone;
 }
 
-bool sx_process_is_exiting(int pidfd)
+/* Signals stop a process by a code of its own, and no process ends with one of these. */
+static bool is_end(int code)
 {
+    return code != 0 && code != SIGSTOP && code != SIGTSTP && code != SIGTTIN && code != SIGTTOU;
+}
+
+/* Return: of process @number in this /proc; it is not 0. */
+static enum sx_process_end end_of(int number)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", number);
+    const struct thread_look main = thread_look(path);
+
+    if (!main.exits) {
+        return SX_PROCESS_LIVES;
+    }
+    return main.threads <= 1 || is_end(main.code) ? SX_PROCESS_EXITS : SX_PROCESS_MAIN_EXITS;
+}
+
+enum sx_process_end sx_process_end(int pidfd)
+{
+    enum sx_process_end end = SX_PROCESS_LIVES;
+
     if (pidfd < 0 || sx_process_has_gone(pidfd)) {
-        return pidfd >= 0;
+        return pidfd >= 0 ? SX_PROCESS_EXITS : SX_PROCESS_LIVES;
     }
     const int number = number_in_proc(pidfd);
 
+    if (number != 0) {
+        end = end_of(number);
+    }
     /* A process that ended during the search is not found there. */
+    return sx_process_has_gone(pidfd) ? SX_PROCESS_EXITS : end;
+}
+
+bool sx_process_is_exiting(int pidfd)
+{
+    const enum sx_process_end end = sx_process_end(pidfd);
+
+    if (end != SX_PROCESS_MAIN_EXITS) {
+        return end == SX_PROCESS_EXITS;
+    }
+    const int number = number_in_proc(pidfd);
+
     return (number != 0 && threads_are_exiting(number)) || sx_process_has_gone(pidfd);
 }
 

@@ -18,9 +18,21 @@ bool sx_process_has_gone(int pidfd);
 /* Whether there is no process @pid any more, or one that has ended and is not reaped yet. */
 bool sx_process_has_ended(pid_t pid);
 
+/* The end of a process as the kernel reports it.  SX_PROCESS_MAIN_EXITS: its main thread exits; of
+ * the other threads nothing is known. */
+enum sx_process_end { SX_PROCESS_LIVES, SX_PROCESS_MAIN_EXITS, SX_PROCESS_EXITS };
+
+/* Ask the kernel for the end of the process behind @pidfd by one line of /proc, whatever the number
+ * of its threads.  No thread is looked up: /proc would keep a name for it, which the kernel removes
+ * with the thread and with the process.  On one CPU the two removals wait for each other, and the
+ * parent of the process stays in its wait for as long.  Return: SX_PROCESS_LIVES also when the
+ * kernel does not report it: there is no pidfd (-1), no /proc, or a /proc that does not show this
+ * process. */
+enum sx_process_end sx_process_end(int pidfd);
+
 /* Ask the kernel whether all threads of the process behind @pidfd are exiting, or have.  Return:
- * false when the kernel does not report it: there is no pidfd (-1), no /proc, or a /proc that does
- * not show this process. */
+ * false when the kernel does not report it, as above.  After SX_PROCESS_MAIN_EXITS each thread is
+ * looked up. */
 bool sx_process_is_exiting(int pidfd);
 
 /* When the calling process started, in clock ticks since the machine did.  Return: 0 when there is

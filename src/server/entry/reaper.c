@@ -11,7 +11,7 @@
  * fires only after the kernel has freed the memory of the process (60 us per MiB).
  *
  * The client can write its life word, so the word decides nothing.  It makes the server ask the
- * kernel whether every thread of the process is exiting, at growing intervals, SX_DEATH_CHECK_MAX
+ * kernel whether all threads of the process exit, at growing intervals, SX_DEATH_CHECK_MAX
  * times.  The end of a single thread, or an execve, fires the word too.  The kernel's answer
  * distinguishes them from a death. */
 #include "server/entry/entry.h"
@@ -111,7 +111,8 @@ static void client_died(struct sx_server *server, struct sx_client *client)
     } else if (client->state == SX_CLIENT_FINALIZED) {
         client_left(server, client);
     } else if (client->state == SX_CLIENT_CONNECTED && client->share.ending.reached == NULL) {
-        client->died = sx_process_is_exiting(sx_client_peer(client)->pidfd);
+        /* The main thread is enough: whatever shares the connection has closed it. */
+        client->died = sx_process_end(sx_client_peer(client)->pidfd) != SX_PROCESS_LIVES;
         sx_reaper_unwatch(server, client);
         sx_share_forgive(client);
         client->share.ending.reached = lane_was_taken;
@@ -128,7 +129,7 @@ static void check_death(void *arg, uint64_t now_ns)
     if (client->state != SX_CLIENT_CONNECTED) {
         return; /* the client has released the word with its good-bye */
     }
-    if (sx_process_is_exiting(peer->pidfd)) {
+    if (sx_process_end(peer->pidfd) == SX_PROCESS_EXITS) {
         client_died(server, client);
         return;
     }

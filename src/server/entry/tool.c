@@ -302,7 +302,8 @@ static void asked_on_frame(void *arg, struct sx_frame *frame, const char *why, u
                (int)connection->channel.peer.pid, (unsigned)connection->channel.peer.uid);
     }
     if (asked->client != NULL) { /* its end follows the answer, as a loss */
-        asked->died = frame == NULL && sx_process_is_exiting(connection->channel.peer.pidfd);
+        asked->died = frame == NULL &&
+                      sx_process_end(connection->channel.peer.pidfd) != SX_PROCESS_LIVES;
         asked->connection = NULL;
     } else {
         asked_free(asked);

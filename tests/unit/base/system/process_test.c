@@ -10,11 +10,13 @@
 #include <limits.h>
 #include <linux/sched.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,6 +98,78 @@ static pid_t unknown_number(void)
         snprintf(path, sizeof(path), "/proc/%d", (int)--pid);
     } while (pid > 1 && access(path, F_OK) == 0);
     return pid;
+}
+
+/* ---- a thread that a tracer keeps at its exit ------------------------------------------------- */
+
+static int told[2], released[2];
+
+static void *stand(void *arg)
+{
+    const pid_t tid = (pid_t)syscall(SYS_gettid);
+
+    if (write(told[1], &tid, sizeof(tid)) == sizeof(tid)) {
+        pause();
+    }
+    return arg;
+}
+
+/* A child with one more thread.  It ends with 0 when it is released. */
+static pid_t threaded_start(pid_t *ret_thread)
+{
+    pthread_t thread;
+    char byte;
+
+    cr_assert(pipe(told) == 0 && pipe(released) == 0);
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        if (pthread_create(&thread, NULL, stand, NULL) == 0 && read(released[0], &byte, 1) == 1) {
+            _exit(0);
+        }
+        _exit(1);
+    }
+    cr_assert_eq(read(told[0], ret_thread, sizeof(*ret_thread)), sizeof(*ret_thread));
+    return pid;
+}
+
+static void held_end(bool is_killed, enum sx_process_end wanted)
+{
+    pid_t thread;
+    int status;
+    const pid_t pid = threaded_start(&thread);
+    const int pidfd = open_pidfd(pid);
+
+    cr_expect_eq(sx_process_end(pidfd), SX_PROCESS_LIVES);
+    if (ptrace(PTRACE_SEIZE, thread, NULL, PTRACE_O_TRACEEXIT) != 0) {
+        kill(pid, SIGKILL);
+        cr_skip_test("ptrace is refused here");
+    }
+    if (is_killed) {
+        kill(pid, SIGKILL);
+    } else {
+        cr_assert_eq(write(released[1], "", 1), 1);
+    }
+    cr_assert_eq(waitpid(thread, &status, __WALL), thread);
+    while (sx_process_end(pidfd) == SX_PROCESS_LIVES) { /* the main thread is on its way */
+        sched_yield();
+    }
+    cr_expect_eq(sx_process_end(pidfd), wanted);
+    cr_expect_eq(sx_process_is_exiting(pidfd), wanted == SX_PROCESS_EXITS);
+    cr_assert_eq(ptrace(PTRACE_DETACH, thread, NULL, NULL), 0);
+    waitpid(pid, NULL, 0);
+    cr_expect_eq(sx_process_end(pidfd), SX_PROCESS_EXITS);
+    close(pidfd);
+}
+
+Test(process, a_killed_one_exits_whatever_its_threads_do)
+{
+    held_end(true, SX_PROCESS_EXITS);
+}
+
+Test(process, the_end_of_a_main_thread_is_not_one_of_the_others)
+{
+    held_end(false, SX_PROCESS_MAIN_EXITS);
 }
 
 /* Fork a process that has the number @pid here.  Return: as fork. */
