@@ -116,6 +116,7 @@ struct abort {
     struct sx_pending pending;
     struct sx_share_work work; /* while there are steps left, in the client's turns */
     struct sx_pages pages;     /* of a long one, with the text */
+    char *text;                /* of a short one with the name of many */
     pmix_proc_t *procs;
     struct sx_alias_list real;
     struct sx_upcall up;
@@ -129,6 +130,7 @@ static void abort_free(struct abort *abort)
     sx_alias_list_clear(&abort->real);
     free(abort->procs);
     sx_pages_free(&abort->pages);
+    free(abort->text);
     free(abort);
 }
 
@@ -206,6 +208,18 @@ static void abort_step(struct sx_share_work *work)
     }
 }
 
+/* The bytes of a short message are overwritten by the next one.  Return: false when memory is
+ * out. */
+static bool text_keep(const struct sx_frame *frame, struct abort *abort)
+{
+    if (frame->bulk_pages.at != NULL || abort->up.text == NULL) {
+        return true;
+    }
+    abort->text = strdup(abort->up.text);
+    abort->up.text = abort->text;
+    return abort->text != NULL;
+}
+
 static pmix_status_t abort_begin(struct sx_server *server, struct sx_client *client,
                                  struct sx_frame *frame, struct abort *abort)
 {
@@ -214,8 +228,10 @@ static pmix_status_t abort_begin(struct sx_server *server, struct sx_client *cli
                                                  .free = abort_pending_free };
 
     abort->pending.bytes = frame->opened.size;
-    const pmix_status_t rc = sx_pending_begin(server, client, frame->header.id, &kind,
-                                              &abort->pending);
+    const pmix_status_t rc = text_keep(frame, abort)
+                                 ? sx_pending_begin(server, client, frame->header.id, &kind,
+                                                    &abort->pending)
+                                 : PMIX_ERR_OUT_OF_RESOURCE;
 
     if (rc == PMIX_SUCCESS) {
         abort->pages = frame->bulk_pages;

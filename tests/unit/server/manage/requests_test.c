@@ -8,6 +8,7 @@
 #include "../bare_events.h"
 #include "../opened.h"
 #include "../proc_list.h"
+#include "server/model/membership.h"
 
 /* ---- the host -------------------------------------------------------------------------------- */
 
@@ -249,6 +250,49 @@ Test(abort, of_more_than_an_event_holds_is_notified_in_parts)
     cr_expect_eq(client->nspace->events.newest, parts);
     cr_expect_eq(asked.count, 1);
     cr_expect_eq(asked.nprocs, SX_PROCS_MAX);
+}
+
+enum { MEMBERS = 5000, NAMING_STEPS = 3 };
+static_assert(MEMBERS > 2 * SX_ALIAS_NAMED_PER_TURN && MEMBERS <= 3 * SX_ALIAS_NAMED_PER_TURN,
+              "three turns name them");
+
+/* The connected processes "many", of the job. */
+static void group_make(void)
+{
+    static pmix_proc_t procs[MEMBERS];
+
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        PMIx_Load_procid(&procs[i], "job", i);
+    }
+    bare_connected(&server, "many", procs, MEMBERS);
+}
+
+/* Its members get their names in turns of their own, each of which is charged, before the three of
+ * a list of them.  The short message with its text has been overwritten by then. */
+Test(abort, of_a_group_of_many_names_them_in_steps)
+{
+    group_make();
+    verdict = PMIX_OPERATION_SUCCEEDED;
+    proc_list_add(&body, PMIX_RANK_WILDCARD, "many");
+    head()->proc_count = 1;
+    add_text("why");
+    cr_assert(request(13, body.size));
+    memset(body.bytes, 'x', sizeof(body.bytes));
+    for (unsigned step = 0; step < NAMING_STEPS + 3; step++) {
+        const uint32_t spent = client->share.spent;
+
+        cr_expect_eq(client->nspace->events.newest, step == NAMING_STEPS + 2, "%u", step);
+        cr_expect_eq(asked.count, 0, "%u", step);
+        cr_assert_not(sx_list_empty(&client->share.works), "%u", step);
+        bare_call(&server, step_now, NULL);
+        cr_expect_geq(client->share.spent - spent,
+                      step < NAMING_STEPS ? SX_ALIAS_NAMED_UNITS : MEMBERS / 8, "%u", step);
+    }
+    cr_expect(sx_list_empty(&client->share.works));
+    cr_expect_eq(asked.count, 1);
+    cr_expect_eq(asked.nprocs, MEMBERS);
+    cr_expect_eq(asked.rank, MEMBERS - 1);
+    cr_expect_str_eq(asked.msg, "why");
 }
 
 /* The host would end whomever it is told of. */
