@@ -70,7 +70,7 @@ static void end(void)
 
 TestSuite(control, .init = begin, .fini = end);
 
-static pmix_status_t ask(const char *nspace, pmix_rank_t rank, const pmix_info_t info[],
+static void begin_asking(const char *nspace, pmix_rank_t rank, const pmix_info_t info[],
                          size_t ninfo)
 {
     struct sx_job_control *const head = (void *)body.bytes;
@@ -85,6 +85,12 @@ static pmix_status_t ask(const char *nspace, pmix_rank_t rank, const pmix_info_t
 
     asked = 0;
     cr_assert(sx_control_on_job_control(&server, client, &frame, 0));
+}
+
+static pmix_status_t ask(const char *nspace, pmix_rank_t rank, const pmix_info_t info[],
+                         size_t ninfo)
+{
+    begin_asking(nspace, rank, info, ninfo);
     bare_call(&server, NULL, NULL);
     return answers_next(&answers, 5);
 }
@@ -278,4 +284,42 @@ Test(control, defines_a_large_set_in_steps)
         sx_pset_client_gone(&server, client);
         cr_assert_eq(*sets, 0);
     }
+}
+
+/* The members of a group of many get their names in turns of their own, each of which is charged.
+ * Then it goes on as a list of them. */
+Test(control, of_a_group_of_many_names_them_in_steps)
+{
+    enum { MEMBERS = 5000, NAMING_STEPS = 3, STEPS = NAMING_STEPS + 5 };
+    static_assert(MEMBERS > 2 * SX_ALIAS_NAMED_PER_TURN && MEMBERS <= 3 * SX_ALIAS_NAMED_PER_TURN,
+                  "three turns name them");
+    const pmix_info_t infos[] = { text(PMIX_JOB_CTRL_DEFINE_PSET, "large"),
+                                  yes(PMIX_JOB_CTRL_PAUSE) };
+    uint32_t *const sets = &server.memberships.kind_counts[SX_MEMBERSHIP_PSET];
+    static pmix_proc_t procs[MEMBERS];
+
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        PMIx_Load_procid(&procs[i], "elsewhere", i);
+    }
+    bare_connected(&server, "many", procs, MEMBERS);
+    begin_asking("many", PMIX_RANK_WILDCARD, infos, SX_COUNT(infos));
+    for (unsigned step = 0; step < STEPS; step++) {
+        const uint32_t spent = client->share.spent;
+
+        cr_expect_eq(*sets, step >= NAMING_STEPS + 3 ? 1 : 0, "%u", step);
+        cr_expect(answers_none(&answers));
+        cr_assert(!sx_list_empty(&client->share.works), "%u", step);
+        sx_share_work_step(client);
+        cr_expect_geq(client->share.spent - spent,
+                      step < NAMING_STEPS ? SX_ALIAS_NAMED_UNITS : MEMBERS / 4, "%u", step);
+    }
+    cr_expect(sx_list_empty(&client->share.works));
+    bare_call(&server, NULL, NULL);
+    cr_expect_eq(asked, 1);
+    cr_expect_not_null(strstr(received, " elsewhere.0 elsewhere.1 elsewhere.2 elsewhere.3"));
+    client->share.units = 1;
+    if (!sx_list_empty(&client->share.due)) {
+        sx_pending_send_due(client);
+    }
+    cr_expect_eq(answers_next(&answers, 5), PMIX_ERR_NOT_AVAILABLE);
 }
