@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #define NR_IO_URING_REGISTER 427
 #define NR_FUTEX_WAITV 449
 #define NR_FACCESSAT2 439
+#define NR_EPOLL_PWAIT2 441
 
 /* From now on the kernel answers system call @number with @err, here and in children. */
 static bool refuse(unsigned number, unsigned err)
@@ -127,6 +129,91 @@ static int case_memlock(void)
         return FAULT_SKIP; /* io_uring was forced and refused: said there */
     }
     CHECK(status == 0, "%#x", (unsigned)status);
+    return 0;
+}
+
+/* ---- the loop's wait, later ------------------------------------------------------------------- */
+
+#define WAIT_CALLS 4u
+
+/* From now on the kernel refuses what a loop waits by, in all threads of this process. */
+static bool waits_refuse(void)
+{
+    static const unsigned calls[WAIT_CALLS] = {
+        NR_IO_URING_ENTER,
+#ifdef SYS_epoll_wait
+        SYS_epoll_wait,
+#else
+        SYS_epoll_pwait,
+#endif
+        SYS_epoll_pwait,
+        NR_EPOLL_PWAIT2,
+    };
+    struct sock_filter filter[WAIT_CALLS + 3] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    };
+    const struct sock_fprog program = { .len = WAIT_CALLS + 3, .filter = filter };
+
+    for (uint8_t i = 0; i < WAIT_CALLS; i++) {
+        filter[i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i],
+                                                     (uint8_t)(WAIT_CALLS - i), 0);
+    }
+    filter[WAIT_CALLS + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    filter[WAIT_CALLS + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+                                                          SECCOMP_RET_ERRNO | EPERM);
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+}
+
+/* Waits for rank 2, which never comes. */
+static int role_loses_server(const char *arg)
+{
+    pmix_proc_t self;
+
+    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+    atomic_store(&fault_shared->state[self.rank], 1);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_LOST_CONNECTION);
+    return 0;
+}
+
+/* The host hears of each rank, whose calls have ended; it registers and finalizes as ever. */
+static int role_host_refused(const char *arg)
+{
+    pid_t pids[2];
+
+    fault_server_start();
+    fault_job_start("later.job", 3);
+    for (int rank = 0; rank < 2; rank++) {
+        pids[rank] = fault_start("later.job", rank, "loses_server", "");
+        WAIT_FOR(atomic_load(&fault_shared->state[rank]) == 1, "a rank");
+    }
+    if (!waits_refuse()) {
+        kill(pids[0], SIGKILL);
+        kill(pids[1], SIGKILL);
+        return FAULT_SKIP;
+    }
+    fault_job_start("after.job", 1); /* which wakes the loop */
+    fault_wait_ok(pids[0], "rank 0");
+    fault_wait_ok(pids[1], "rank 1");
+    WAIT_FOR(atomic_load(&fault_shared->lost) == 2, "the host to hear of both");
+    fault_job_end("later.job");
+    fault_job_end("after.job");
+    fault_server_stop();
+    return 0;
+}
+
+static int case_later(void)
+{
+    fault_log_begin();
+    const pid_t pid = fault_start(NULL, 0, "host_refused", "");
+    const int status = fault_wait(pid);
+
+    if (WIFEXITED(status) && WEXITSTATUS(status) == FAULT_SKIP) {
+        return fault_skip("no filter can be installed here, or io_uring is refused");
+    }
+    CHECK(status == 0, "%#x", (unsigned)status);
+    CHECK(fault_log_lines(pid, "the loop cannot wait any longer") == 1, "not one line");
+    CHECK(fault_log_lines(pid, "(seccomp) has to allow it") == 1, "no advice");
     return 0;
 }
 
@@ -285,17 +372,14 @@ static int case_needed(void)
 }
 
 static const struct fault_case cases[] = {
-    { "uring", case_uring },
-    { "memlock", case_memlock },
-    { "waitv", case_waitv },
-    { "needed", case_needed },
+    { "uring", case_uring }, { "memlock", case_memlock }, { "later", case_later },
+    { "waitv", case_waitv }, { "needed", case_needed },
 };
 
 static const struct fault_role roles[] = {
-    { "without_uring", role_without_uring },
-    { "without_memlock", role_without_memlock },
-    { "without_waitv", role_without_waitv },
-    { "launcher_without", role_launcher_without },
+    { "without_uring", role_without_uring }, { "without_memlock", role_without_memlock },
+    { "loses_server", role_loses_server },   { "host_refused", role_host_refused },
+    { "without_waitv", role_without_waitv }, { "launcher_without", role_launcher_without },
 };
 
 FAULT_MAIN(cases, roles)
