@@ -199,9 +199,13 @@ static void far_value(enum far_kind kind, pmix_value_t *ret)
     PMIx_Value_destruct(&array);
 }
 
-/* No step takes more than it may, and the values are as they were put. */
+/* A check, a copy, a move or a store in one step would leave fewer of them.  The values are as they
+ * were put. */
 Test(modex_far, long_values_are_stored_in_steps)
 {
+    static const unsigned steps_min[FAR_KINDS] = {
+        [FAR_BYTES] = 50, [FAR_ARRAY] = 38, [FAR_QUALIFIED] = 84, [FAR_QUALIFIED_ARRAY] = 62
+    };
     static struct sx_server server;
     struct sx_modex_far far = { .lost = 0 };
 
@@ -219,7 +223,7 @@ Test(modex_far, long_values_are_stored_in_steps)
         char *const body = far_write(is_qualified ? PMIX_QUALIFIED_VALUE : "far", &value, &size);
 
         cr_assert_eq(far_take(&far, job, body, size, &steps), PMIX_SUCCESS);
-        cr_expect_geq(steps, size / FAR_STEP, "kind %d", kind);
+        cr_expect_geq(steps, steps_min[kind], "kind %d: %u", kind, steps);
         cr_expect_eq(far.lost, 0);
         cr_expect_null(far.put);
         far_expect(job, &value, is_qualified);
