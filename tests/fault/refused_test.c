@@ -318,6 +318,7 @@ static const struct needed {
     { SYS_signalfd4, "signalfd4: ", true, false, 0 },
     { SYS_prlimit64, "prlimit64: ", true, false, 0 },
     { SYS_waitid, "waitid: ", true, false, 0 },
+    { SYS_wait4, "wait4: ", true, false, 0 },
     { SYS_pipe2, "no pipes (pipe2): ", true, false, 0 },
     { SYS_epoll_create1, "no loop (epoll), ", true, false, 0 },
     { SYS_mkdirat, "cannot make a directory for this job in ", true, false, 0 },
@@ -350,10 +351,10 @@ static bool needed_refuse(const struct needed *call, unsigned err)
     return true;
 }
 
-/* The sanitizer starts its search for leaks by clone, and reads a limit first. */
+/* The sanitizer starts its search for leaks by clone, waits for it, and reads a limit first. */
 static bool sanitizer_needs(long number)
 {
-    return SANITIZED && (number == SYS_clone || number == SYS_prlimit64);
+    return SANITIZED && (number == SYS_clone || number == SYS_wait4 || number == SYS_prlimit64);
 }
 
 static int case_needed(void)

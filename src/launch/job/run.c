@@ -169,17 +169,23 @@ static bool open_signals(struct run *run)
     return run->signal_fd >= 0;
 }
 
-/* The end of a rank is read before the rank is reaped, which nothing but waitid can do. */
+/* The end of a rank is read before the rank is reaped, which waitid alone can do.  A process that
+ * is not reaped would be read again and again.  The second call has no child to reap. */
 static bool can_wait(void)
 {
     siginfo_t info;
+    const char *call = NULL;
 
-    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno == ECHILD) {
-        return true;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno != ECHILD) {
+        call = "waitid";
+    } else if (waitpid(getpid(), NULL, WNOHANG) < 0 && errno != ECHILD) {
+        call = "wait4";
     }
-    sx_say("waitid: %s: the launcher cannot read how ranks end%s", strerror(errno),
-           sx_refused_advice(errno));
-    return false;
+    if (call != NULL) {
+        sx_say("%s: %s: the launcher cannot read how ranks end%s", call, strerror(errno),
+               sx_refused_advice(errno));
+    }
+    return call == NULL;
 }
 
 static bool raise_limit(struct run *run)
