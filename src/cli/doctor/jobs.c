@@ -112,6 +112,37 @@ static void client_look(struct look *look, const struct sx_board_client *client)
     }
 }
 
+static bool has_client(const struct look *look, pid_t pid)
+{
+    struct sx_board_client client;
+
+    for (uint32_t i = 0; i < look->board.slot_count; i++) {
+        if (sx_board_slot_client(&look->board, i, &client) && (pid_t)client.pid == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A child of the server's process, which may be a rank that has not called PMIx_Init. */
+static void child_look(void *arg, pid_t pid)
+{
+    struct look *const look = arg;
+    const char *const wanted = look->doctor->nspace;
+    const char *const how = sx_proc_state_name(pid);
+    char nspace[SX_SEGMENT_NSPACE_BYTES];
+    uint32_t rank;
+
+    if (how != NULL && strcmp(how, "ended") != 0 && !has_client(look, pid) &&
+        sx_proc_rank(pid, nspace, &rank) &&
+        (wanted == NULL || strncmp(nspace, wanted, sizeof(nspace)) == 0)) {
+        sx_doctor_find(look->doctor, SX_DOCTOR_RANK_STOPPED,
+                       "rank %" PRIu32 ", process %d of server %d, is %s, and has not called "
+                       "PMIx_Init",
+                       rank, (int)pid, (int)look->server, how);
+    }
+}
+
 /* ---- open operations ------------------------------------------------------------------------- */
 
 static void missing_look(struct look *look, const struct sx_open_op *op, const char *name)
@@ -281,6 +312,7 @@ static bool board_take(void *arg, pid_t pid, struct sx_board *board)
             client_look(look, &client);
         }
     }
+    sx_proc_children_each(pid, child_look, look);
     libraries_end(look);
     events_look(look);
     (void)sx_cli_outside_each(pid, "ops:", ops_take, look);

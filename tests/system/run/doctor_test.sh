@@ -84,6 +84,19 @@ touch "$go"
 wait "$server"
 server='' late=''
 
+# A rank that is stopped before it is a client.
+"$SHMIX" run -n 1 sh -c 'echo $$; exec sleep 1000' >"$work/job" 2>&1 &
+server=$!
+await "rank 0 has said who it is" grep -q '^[0-9]' "$work/job" || finish
+late=$(cat "$work/job")
+kill -STOP "$late"
+await "the rank is stopped" is_stopped "$late"
+expect_finds "^warning  rank-stopped: rank 0, process $late of server $server, is stopped, and has not called PMIx_Init\$" "$server"
+kill -CONT "$late"
+kill "$late"
+wait "$server"
+server='' late=''
+
 # More ranks than CPUs.
 rm -f "$go"
 "$SHMIX" run --oversubscribe -n $(($(nproc) + 1)) "$RANK" late "$go" >"$work/job" 2>&1 &
