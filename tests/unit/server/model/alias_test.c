@@ -175,8 +175,12 @@ Test(alias, in_a_list_gives_way_to_its_members_each_once)
 {
     pmix_proc_t procs[] = { { "both", 1 }, { "both", 0 }, { "a", 0 }, { "both", 0 } };
     pmix_proc_t plain[] = { { "b", 1 }, { "a", 0 } };
+    pmix_proc_t behind[] = { { "both", 1 }, { "z", 0 } }; /* of names, the members come last */
     struct sx_alias_list list;
 
+    cr_assert_eq(sx_alias_list(&server, NULL, 0, behind, 2, &list), PMIX_SUCCESS);
+    expect_list(&list, " a.0 z.0");
+    sx_alias_list_clear(&list);
     cr_assert_eq(sx_alias_list(&server, NULL, 0, plain, 2, &list), PMIX_SUCCESS);
     cr_expect_eq(list.all, plain, "as they were given");
     sx_alias_list_clear(&list);
