@@ -177,11 +177,14 @@ static int check_loader(int wdir_fd, const char *path, char *message)
     names = loader_read(fd, name);
     close(fd);
     why = names ? check(wdir_fd, name) : 0;
+    const char *const refused = sx_refused_advice(why);
+
     if (why != 0) {
-        snprintf(message, SX_RUN_MESSAGE_MAX,
-                 "'%.180s' wants to be loaded by '%.180s': %s; it was built for another system, or "
-                 "a package of the C library is missing",
-                 path, name, text_of(why));
+        snprintf(message, SX_RUN_MESSAGE_MAX, "'%.180s' wants to be loaded by '%.180s': %s%s", path,
+                 name, text_of(why),
+                 refused[0] != '\0' ? refused
+                                    : "; it was built for another system, or a package of the C "
+                                      "library is missing");
     }
     return why;
 }
@@ -236,7 +239,7 @@ static int check_interpreters(int wdir_fd, const char *path, char *message)
                      (int)(len - returns), name, text_of(why),
                      returns ? "; the line ends with a carriage return, which belongs to the name: "
                                "'dos2unix' removes it"
-                             : "");
+                             : sx_refused_advice(why));
             return why;
         }
         memcpy(script, name, len + 1);

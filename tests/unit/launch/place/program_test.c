@@ -4,7 +4,9 @@
 #include "launch/place/program.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,6 +34,21 @@ int openat(int folder, const char *path, int flags, ...)
         cr_assert_eq(mkfifo(path, 0700), 0);
     }
     return (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+
+/* A filter that comes later refuses to look at this file. */
+static const char *refused; /* NULL: none */
+
+int faccessat(int folder, const char *path, int mode, int flags)
+{
+    if (refused != NULL && strcmp(path, refused) == 0) {
+        errno = ENOSYS;
+        return -1;
+    }
+    int (*real)(int, const char *, int, int);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "faccessat");
+    return real(folder, path, mode, flags);
 }
 
 static char dir[] = "/tmp/shmix-test-program-XXXXXX";
@@ -220,6 +237,25 @@ Test(run_program, finds_or_says_why_not, .init = setup, .fini = teardown)
         }
         free(found);
     }
+}
+
+Test(run_program, whose_loader_may_not_be_looked_at_is_not_of_another_system, .init = setup,
+     .fini = teardown)
+{
+    char message[SX_RUN_MESSAGE_MAX] = "", *path = NULL;
+
+    make_script("shell", "#!./here\n");
+    refused = "./here";
+    cr_expect_eq(sx_run_program_find("./loads", NULL, NULL, &path, message),
+                 SX_EXIT_NOT_EXECUTABLE);
+    cr_expect_str_eq(message,
+                     "'./loads' wants to be loaded by './here': Function not implemented; a filter "
+                     "of system calls (seccomp) has to allow it");
+    cr_expect_eq(sx_run_program_find("./shell", NULL, NULL, &path, message),
+                 SX_EXIT_NOT_EXECUTABLE);
+    cr_expect_not_null(strstr(message, "'./here': Function not implemented; a filter"), "%s",
+                       message);
+    refused = NULL;
 }
 
 /* A pipe has no writer: an open that waits for one would wait for ever. */
