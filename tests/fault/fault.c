@@ -328,18 +328,17 @@ pid_t fault_start_as(uid_t uid, const char *nspace, int rank, const char *role, 
 
     snprintf(role_name, sizeof(role_name), "%s", role);
     snprintf(role_arg, sizeof(role_arg), "%s", arg != NULL ? arg : "");
+    char **env = PMIx_Argv_copy(environ);
+    /* Here, not in the child: another thread may be in the sanitizer's malloc, for ever there. */
+    const bool has_env = nspace == NULL || PMIx_server_setup_fork(&proc, &env) == PMIX_SUCCESS;
     const pid_t pid = fork();
 
     CHECK(pid >= 0, "fork: %s", strerror(errno));
     if (pid == 0) {
-        char **env = NULL;
-
-        if (nspace != NULL && PMIx_server_setup_fork(&proc, &env) != PMIX_SUCCESS) {
+        if (!has_env) {
             _exit(99);
         }
-        for (char **at = env; at != NULL && *at != NULL; at++) {
-            putenv(*at);
-        }
+        environ = env;
         become(uid);
         if (program >= 0) {
             if (library >= 0) {
@@ -352,6 +351,7 @@ pid_t fault_start_as(uid_t uid, const char *nspace, int rank, const char *role, 
         write_line("FAIL: a role cannot be started\n");
         _exit(98);
     }
+    PMIx_Argv_free(env);
     if (program >= 0) {
         close(program);
         if (library >= 0) {
