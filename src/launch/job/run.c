@@ -550,14 +550,15 @@ static int run_all(struct run *run)
 
 static void run_deinit(struct run *run)
 {
+    sx_run_look_end(&run->look);
     pid_file_remove(run);
     sx_run_log_end(); /* while the server can still answer */
     sx_run_host_deinit(&run->host);
     sx_run_log_deinit();
+    sx_session_deinit(&run->session);
     sx_run_look_deinit(&run->look);
     sx_run_forward_deinit();
     sx_run_machine_deinit(&run->machine);
-    sx_session_deinit(&run->session);
     for (uint32_t i = 0; i < run->jobs.count; i++) {
         sx_run_leftovers_remove(&run->janitor, run->jobs.at[i]);
         sx_run_child_deinit(run->jobs.at[i]);

@@ -161,6 +161,13 @@ static void left_say(pid_t pid)
            hang.where, hang.where[0] != '\0' ? ")" : "");
 }
 
+void sx_run_look_end(const struct sx_run_look *look)
+{
+    if (look->pid > 0) {
+        kill(look->pid, SIGKILL);
+    }
+}
+
 void sx_run_look_deinit(struct sx_run_look *look)
 {
     if (look->pid > 0 && !sx_proc_kill(look->pid, END_NS)) {

@@ -41,6 +41,8 @@ struct sx_run_look {
  * @session has done so (launch/place/device_probe.h). */
 void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine,
                        const struct sx_session *session);
+/* It is not wanted any more: deinit has less to wait for. */
+void sx_run_look_end(const struct sx_run_look *look);
 void sx_run_look_deinit(struct sx_run_look *look);
 
 /* Read the text in the loop of @run, and then give it to the server's namespaces.  Return: 0 or
