@@ -13,6 +13,8 @@
 #include "launch/common/segments_of_others.h"
 #include "launch/job/looker.h"
 #include "launch/launch.h"
+#include "launch/serve/serve.h"
+#include "launch/serve/submit.h"
 
 static const struct sx_option rows[] = {
     { .help = "verbs:" },
@@ -29,6 +31,7 @@ static const struct sx_option rows[] = {
     { .name = "doctor", .help = "tell what is wrong or slow here, why it matters, what to do" },
     { .name = "stack", .help = "show in which functions the threads of ranks are" },
     { .name = "trace", .help = "run a job, and show its calls of PMIx as a timeline" },
+    { .name = "serve", .help = "keep launchers ready, so that short jobs start sooner" },
     { .name = "ps, jobs, list, kill",
       .help = "other names: 'shmix ls procs', 'shmix ls' (two), 'shmix ctl term'" },
     { .name = "gateway",
@@ -43,14 +46,15 @@ static const struct sx_option rows[] = {
 static int completion(char **words);
 
 static const struct sx_cli_verb verbs[] = {
-    { &sx_run_verb, sx_launch },          { &sx_events_verb, sx_cli_events },
-    { &sx_ls_verb, sx_cli_ls },           { &sx_get_verb, sx_cli_get },
-    { &sx_query_verb, sx_cli_query },     { &sx_ctl_verb, sx_cli_ctl },
-    { &sx_log_verb, sx_cli_log },         { &sx_mem_verb, sx_cli_mem },
-    { &sx_top_verb, sx_cli_top },         { &sx_doctor_verb, sx_cli_doctor },
-    { &sx_stack_verb, sx_cli_stack },     { &sx_trace_verb, sx_cli_trace },
-    { &sx_gateway_verb, sx_cli_gateway }, { &sx_wrap_verb, sx_cli_wrap },
-    { &sx_bench_verb, sx_cli_bench },     { &sx_completion_verb, completion },
+    { &sx_run_verb, sx_submit },         { &sx_events_verb, sx_cli_events },
+    { &sx_ls_verb, sx_cli_ls },          { &sx_get_verb, sx_cli_get },
+    { &sx_query_verb, sx_cli_query },    { &sx_ctl_verb, sx_cli_ctl },
+    { &sx_log_verb, sx_cli_log },        { &sx_mem_verb, sx_cli_mem },
+    { &sx_top_verb, sx_cli_top },        { &sx_doctor_verb, sx_cli_doctor },
+    { &sx_stack_verb, sx_cli_stack },    { &sx_trace_verb, sx_cli_trace },
+    { &sx_serve_verb, sx_serve },        { &sx_gateway_verb, sx_cli_gateway },
+    { &sx_wrap_verb, sx_cli_wrap },      { &sx_bench_verb, sx_cli_bench },
+    { &sx_completion_verb, completion },
 };
 
 static int completion(char **words)
@@ -92,7 +96,7 @@ static const struct sx_habit habits[] = {
 /* All verbs except those with a launcher only read what servers have. */
 static int verb_call(int (*fn)(char **words), char **words)
 {
-    if (fn != sx_launch && fn != sx_cli_trace) {
+    if (fn != sx_submit && fn != sx_serve && fn != sx_cli_trace) {
         sx_cli_outside_quiet();
     }
     return fn(words);
@@ -149,7 +153,7 @@ int main(int argc, char **argv)
         return verb_call(named, words);
     }
     if (words[0] != NULL && words[0][0] == '-' && !sx_options_every_verb_has(words[0])) {
-        return sx_launch(words);
+        return sx_submit(words);
     }
     if (words[0] != NULL && strcmp(words[0], "help") == 0 && words[1] != NULL) {
         words[0] = words[1];

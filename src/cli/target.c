@@ -57,7 +57,7 @@ bool sx_whose_pid_set(void *at, const char *value)
     int64_t number = 0;
     const bool good = sx_cli_number(value, 1, INT32_MAX, &number);
 
-    *(pid_t *)at = (pid_t)number;
+    *(pid_t *)at = good ? sx_proc_launcher((pid_t)number) : 0;
     return good;
 }
 

@@ -16,7 +16,7 @@
 #include "cli/verbs.h"
 #include "launch/common/options.h"
 #include "launch/common/say.h"
-#include "launch/launch.h"
+#include "launch/serve/submit.h"
 
 /* A growing list that ends with NULL and owns its words; a zeroed one is empty. */
 struct words {
@@ -532,7 +532,7 @@ int (*sx_field_find(const char *path))(char **words)
     } names[] = {
         { "pquery", pquery },    { "pattrs", pattrs },     { "pps", pps },
         { "pctrl", pctrl },      { "pevent", pevent },     { "pmix_info", sx_field_info },
-        { "mpirun", sx_launch }, { "mpiexec", sx_launch },
+        { "mpirun", sx_submit }, { "mpiexec", sx_submit },
     };
     const char *const slash = path != NULL ? strrchr(path, '/') : NULL;
     const char *const name = slash != NULL ? slash + 1 : path;

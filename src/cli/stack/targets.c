@@ -179,6 +179,7 @@ static bool process_take(struct walk *walk, const char *word)
         sx_say("process %.20s does not exist", word);
         return false;
     }
+    pid = sx_proc_launcher((pid_t)pid);
     if (jobs_add(walk, (pid_t)pid) == 0) {
         if (!sx_proc_rank((pid_t)pid, nspace, &rank)) {
             nspace[0] = '\0';

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "cli/verbs.h"
 #include "launch/common/file.h"
@@ -201,7 +202,7 @@ static int job_run(char **words)
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         sigprocmask(SIG_SETMASK, &before, NULL);
-        exit(getppid() == parent ? sx_launch(words) : SX_EXIT_FAILURE);
+        exit(getppid() == parent ? sx_launch(words, sx_now_ns()) : SX_EXIT_FAILURE);
     }
     const int code = child < 0 ? -1 : child_await(child, &signals);
 

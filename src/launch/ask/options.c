@@ -480,6 +480,11 @@ static const struct sx_option rows[] = {
       "and what ranks publish spread over the nodes (auto, the default); all but what one rank "
       "alone writes on the server's node (local), or spread (interleave)",
       set_numa, OF_JOB(numa) },
+    { "--server", NULL, NULL, NULL, NULL,
+      "hand the job to the server of 'shmix serve', and refuse to run it without one",
+      sx_option_flag, OF_JOB(by_server) },
+    { "--no-server", NULL, NULL, NULL, NULL,
+      "do not hand the job to a server, also where there is one", sx_option_flag, OF_JOB(alone) },
     { "--dry-run", NULL, NULL, NULL, NULL,
       "show (stdout) where each rank would run, its variables and its command, and start nothing",
       sx_option_flag, OF_JOB(dry_run) },
@@ -640,6 +645,7 @@ static const char more[] =
     "  " TIMEOUT_VARIABLE "\n"
     "               seconds: what --timeout is, where that is not given\n"
     "  SHMIX_LOG    none, error, warn (default), info or debug, for shmix run and the ranks\n"
+    "  SHMIX_SERVER yes or no: what --server and --no-server are\n"
     "  SHMIX_LOOP   uring or epoll: force the server's way of waiting\n"
     "  OMPI_MCA_*   Open MPI's settings are passed on. Unless they are set, OMPI_MCA_ess=pmi and\n"
     "               OMPI_MCA_schizo=ompi are added (Open MPI 4.1 would not take us for a launcher\n"

@@ -117,9 +117,10 @@ struct sx_run_options {
     const char *report_pid;      /* a file, "-" or "+"; NULL: none */
     const char *report;          /* the file of the record of the run; NULL: none */
     struct sx_display_options display;
-    bool verbose; /* report the steps of the launch */
-    bool quiet;   /* show no progress */
-    bool dry_run; /* report what would run where, and start nothing */
+    bool verbose;          /* report the steps of the launch */
+    bool quiet;            /* show no progress */
+    bool by_server, alone; /* launch/serve/submit.h reads them before the others */
+    bool dry_run;          /* report what would run where, and start nothing */
     enum sx_run_on_failure on_failure;
     bool with_ft;            /* the ranks' MPI shall recover from failures; on_failure is NOTIFY */
     uint64_t event_grace_ns; /* for the handlers of events, between a cause and SIGTERM */

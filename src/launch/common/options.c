@@ -448,6 +448,28 @@ int sx_options_take(const struct sx_verb *verb, void *whole, void *part, char **
     return code;
 }
 
+bool sx_options_has(const struct sx_verb *verb, char *const *words, const char *name)
+{
+    while (*words != NULL && strcmp(*words, "--") != 0 && is_option(*words, false)) {
+        const char *const word = *words++, *said;
+        const size_t len = name_length(word);
+        const struct sx_option *const row = meant_find(verb, word, len, &said);
+        size_t values = 0;
+
+        if (row == NULL || strcmp(row->name, name) == 0) {
+            return row != NULL;
+        }
+        if (row->value != NULL && (said[0] == '\0' || said[strlen(said) - 1] == '=')) {
+            values = (word[len] == '\0' && row->value[0] != '[') +
+                     (strchr(row->value, ' ') != NULL);
+        }
+        for (; values > 0 && *words != NULL; values--) {
+            words++;
+        }
+    }
+    return false;
+}
+
 /* ---- setters --------------------------------------------------------------------------------- */
 
 bool sx_option_flag(void *at, const char *value)

@@ -66,6 +66,9 @@ struct sx_verb {
  * printed. */
 int sx_options_take(const struct sx_verb *verb, void *whole, void *part, char ***words);
 
+/* Whether the option @name is among those at the begin of @words, which are not taken. */
+bool sx_options_has(const struct sx_verb *verb, char *const *words, const char *name);
+
 /* Whether @word is an option that every verb has: --help, --version, "--". */
 bool sx_options_every_verb_has(const char *word);
 

@@ -292,6 +292,30 @@ void sx_proc_children_each(pid_t pid, void (*each)(void *arg, pid_t child), void
     }
 }
 
+pid_t sx_proc_launcher(pid_t pid)
+{
+    static const char name[] = "/memfd:" SX_PROC_LAUNCHER;
+    char path[32], link[64];
+    const struct dirent *entry;
+    pid_t launcher = pid;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    DIR *const dir = opendir(path);
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        const ssize_t len = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+
+        link[len > 0 ? len : 0] = '\0';
+        if (strncmp(link, name, sizeof(name) - 1) == 0) {
+            launcher = (pid_t)strtol(link + sizeof(name) - 1, NULL, 10);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return launcher > 0 ? launcher : pid;
+}
+
 pid_t sx_proc_tracer(pid_t pid)
 {
     static const char field[] = "TracerPid:";

@@ -28,6 +28,11 @@ bool sx_proc_stat(pid_t pid, struct sx_proc_stat *ret);
 /* Whether we may see all fields of process @pid, a zombie. */
 bool sx_proc_shows_end(pid_t pid);
 
+/* The launcher of the job that `shmix run`, process @pid, has handed to a server: the command keeps
+ * a file in memory that is named after it.  Return: @pid for any other process. */
+#define SX_PROC_LAUNCHER "shmix-launcher:"
+pid_t sx_proc_launcher(pid_t pid);
+
 /* The age of a process that began at @start_ticks. */
 uint64_t sx_proc_age_ns(uint64_t start_ticks);
 

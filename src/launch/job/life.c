@@ -31,22 +31,12 @@
 #include "launch/job/record.h"
 #include "launch/place/device_probe.h"
 #include "launch/pmi/pmi1.h"
+#include "launch/serve/handed.h"
 #include "launch/stdio/forward.h"
 #include "launch/stdio/log.h"
 #include "launch/stdio/pty.h"
 
 #define DRAIN_BYTES_MAX (2u << 20) /* more than any pipe holds by default limits */
-
-void sx_run_signals(sigset_t *ret_set)
-{
-    static const int numbers[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGTSTP,
-                                   SIGCONT, SIGUSR1, SIGUSR2, SIGCHLD, SIGWINCH };
-
-    sigemptyset(ret_set);
-    for (size_t i = 0; i < SX_COUNT(numbers); i++) {
-        sigaddset(ret_set, numbers[i]);
-    }
-}
 
 /* ---- events of the loop ---------------------------------------------------------------------- */
 
@@ -229,7 +219,9 @@ static void stop(struct sx_run_state *run)
     const bool typed = sx_run_pty_give_back();
 
     sx_run_signal(run, SIGTSTP);
-    raise(SIGSTOP);
+    if (!sx_handed_pause()) {
+        raise(SIGSTOP);
+    }
     if (typed) {
         sx_run_pty_take();
     }
@@ -509,6 +501,15 @@ static int watch(struct sx_run_state *run, struct sx_poll *at, int fd,
     return sx_run_watch(&run->loop, at, POLLIN);
 }
 
+/* Of the time limit, which counts from the begin of the launch. */
+static uint64_t limit_left_ns(const struct sx_run_state *run)
+{
+    const uint64_t limit_ns = run->setup->options->timeout_ns;
+    const uint64_t past_ns = sx_now_ns() - run->setup->begin_ns;
+
+    return limit_ns == SX_DEADLINE_NEVER ? limit_ns : limit_ns > past_ns ? limit_ns - past_ns : 0;
+}
+
 static int run_open(struct sx_run_state *run)
 {
     const bool one_sink = same_file(STDOUT_FILENO, STDERR_FILENO);
@@ -522,10 +523,11 @@ static int run_open(struct sx_run_state *run)
     run->sink_of[0] = &run->sinks[0];
     run->sink_of[1] = one_sink ? &run->sinks[0] : &run->sinks[1];
     if (run->setup->options->timeout_ns != 0) {
-        sx_run_after(&run->loop, &run->timeout, run->setup->options->timeout_ns, limit_due, run);
+        sx_run_after(&run->loop, &run->timeout, limit_left_ns(run), limit_due, run);
     }
     if ((why = sx_run_start_open(run)) == 0 &&
         (why = watch(run, &run->signals, run->setup->signal_fd, signals_read)) == 0 &&
+        (why = sx_handed_open(&run->loop)) == 0 &&
         (why = watch(run, &run->news, run->setup->host->event_fd, news_read)) == 0 &&
         (why = sx_run_look_open(run->setup->look, run)) == 0 && (why = sx_run_log_open(run)) == 0) {
         sx_run_forward_open(run->jobs);
@@ -571,6 +573,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
 
 static void run_deinit(struct sx_run_state *run)
 {
+    sx_handed_close();
     sx_run_lookups_end(run);
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         sx_run_past_close(run->jobs->at[i]);

@@ -8,7 +8,19 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/util.h"
 #include "launch/common/say.h"
+
+void sx_run_signals(sigset_t *ret_set)
+{
+    static const int numbers[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGTSTP,
+                                   SIGCONT, SIGUSR1, SIGUSR2, SIGCHLD, SIGWINCH };
+
+    sigemptyset(ret_set);
+    for (size_t i = 0; i < SX_COUNT(numbers); i++) {
+        sigaddset(ret_set, numbers[i]);
+    }
+}
 
 uint64_t sx_run_now_ns(const struct sx_run_loop *loop)
 {

@@ -10,6 +10,7 @@
 #ifndef SX_LAUNCH_JOB_LOOP_H
 #define SX_LAUNCH_JOB_LOOP_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,6 +35,9 @@ void sx_run_loop_turn(struct sx_run_loop *loop, bool busy);
 int sx_run_watch(struct sx_run_loop *loop, struct sx_poll *poll, uint32_t events);
 /* Take @poll out, and set its fd to -1; the descriptor stays open. */
 void sx_run_unwatch(struct sx_poll *poll);
+
+/* The signals that the launcher handles. */
+void sx_run_signals(sigset_t *ret_set);
 
 /* The time of the loop's clock. */
 uint64_t sx_run_now_ns(const struct sx_run_loop *loop);

@@ -46,12 +46,13 @@
 #include "launch/place/place.h"
 #include "launch/place/program.h"
 #include "launch/pmi/host.h"
+#include "launch/serve/handed.h"
 #include "launch/stdio/forward.h"
 #include "launch/stdio/log.h"
 
 extern char **environ;
 
-struct run {
+struct sx_launch {
     struct sx_run_options options;
     struct sx_janitor janitor;
     struct sx_session session;
@@ -67,6 +68,7 @@ struct run {
     char *uri_file; /* for --report-uri, written by the server; NULL: none */
     int signal_fd;
     bool hup_ignored;
+    bool prepared; /* the janitor, the topology, the probe, and the name of the session are there */
     bool reported; /* the process id has been written to the file of --report-pid */
 };
 
@@ -87,7 +89,7 @@ static bool standard_fds_open(void)
     return fd >= 0;
 }
 
-static int find_programs(struct run *run)
+static int find_programs(struct sx_launch *run)
 {
     char message[SX_RUN_MESSAGE_MAX];
 
@@ -110,7 +112,7 @@ static int find_programs(struct run *run)
 
 /* Ranks of Open MPI 4.1 need OMPI_MCA_ess=pmi; its mpirun ends at once with this variable, without
  * a message. */
-static void warn_of_mpirun(const struct run *run)
+static void warn_of_mpirun(const struct sx_launch *run)
 {
     const char *ess = getenv("OMPI_MCA_ess");
 
@@ -127,7 +129,7 @@ static void warn_of_mpirun(const struct run *run)
     }
 }
 
-static bool find_library(struct run *run)
+static bool find_library(struct sx_launch *run)
 {
     char message[SX_RUN_MESSAGE_MAX], *const exe = sx_proc_exe();
 
@@ -142,7 +144,7 @@ static bool find_library(struct run *run)
     return run->lib_dir != NULL;
 }
 
-static bool open_signals(struct run *run)
+static bool open_signals(struct sx_launch *run)
 {
     struct sigaction action;
     sigset_t handled, blocked;
@@ -188,7 +190,7 @@ static bool can_wait(void)
     return call == NULL;
 }
 
-static bool raise_limit(struct run *run)
+static bool raise_limit(struct sx_launch *run)
 {
     const uint64_t need = sx_run_files(&run->options, run->jobs.count);
     struct rlimit wanted;
@@ -238,7 +240,7 @@ static int stream_of(const char *path)
 
 /* Most contact files are in the server's own directory.  The janitor runs in another directory by
  * then. */
-static bool report_announce(struct run *run, const char *path)
+static bool report_announce(struct sx_launch *run, const char *path)
 {
     const char *const slash = strrchr(path, '/');
     char *const parent = slash == NULL ? sx_cli_strdup(".")
@@ -259,7 +261,7 @@ static bool report_announce(struct run *run, const char *path)
     return why == 0;
 }
 
-static bool contacts_announce(struct run *run)
+static bool contacts_announce(struct sx_launch *run)
 {
     char name[SX_CONTACT_NAME_MAX], host[HOST_NAME_MAX + 1];
 
@@ -274,7 +276,7 @@ static bool contacts_announce(struct run *run)
 
 /* For "-" and "+", which name streams, the server writes a file too: it is in the job's directory,
  * and is read from there. */
-static void uri_file_choose(struct run *run)
+static void uri_file_choose(struct sx_launch *run)
 {
     const char *const said = run->options.report_uri;
 
@@ -315,7 +317,7 @@ static bool report_pid(const char *path)
 }
 
 /* Write what --report-uri and --report-pid ask for, when the server runs. */
-static bool reports_write(const struct run *run)
+static bool reports_write(const struct sx_launch *run)
 {
     const struct sx_run_options *const options = &run->options;
     const int stream = options->report_uri == NULL ? -1 : stream_of(options->report_uri);
@@ -330,7 +332,7 @@ static bool reports_write(const struct run *run)
     return options->report_pid == NULL || report_pid(options->report_pid);
 }
 
-static void pid_file_remove(const struct run *run)
+static void pid_file_remove(const struct sx_launch *run)
 {
     const char *const path = run->options.report_pid;
 
@@ -345,12 +347,23 @@ static void pid_file_remove(const struct run *run)
     }
 }
 
-static bool make_session(struct run *run)
+/* Unless it was prepared. */
+static bool name_session(struct sx_launch *run)
 {
     char message[SX_RUN_MESSAGE_MAX];
 
-    if (!sx_session_init(&run->session, getenv("TMPDIR"), message)) {
+    if (run->session.name == NULL && !sx_session_init(&run->session, getenv("TMPDIR"), message)) {
         sx_say("%s", message);
+        return false;
+    }
+    return true;
+}
+
+static bool make_session(struct sx_launch *run)
+{
+    char message[SX_RUN_MESSAGE_MAX];
+
+    if (!name_session(run)) {
         return false;
     }
     sx_run_jobs_name(&run->jobs, run->session.nspace, run->session.dir);
@@ -378,7 +391,7 @@ static bool make_session(struct run *run)
     return made;
 }
 
-static void make_environments(const struct run *run, const struct sx_run_job *job)
+static void make_environments(const struct sx_launch *run, const struct sx_run_job *job)
 {
     const uint32_t universe = run->options.rank_count;
 
@@ -391,7 +404,7 @@ static void make_environments(const struct run *run, const struct sx_run_job *jo
     }
 }
 
-static bool open_log(const struct run *run)
+static bool open_log(const struct sx_launch *run)
 {
     char message[SX_RUN_MESSAGE_MAX];
     const bool is_open = sx_run_log_init(&run->options, message);
@@ -402,18 +415,19 @@ static bool open_log(const struct run *run)
     return is_open;
 }
 
-static void give_places(struct run *run)
+static void give_places(struct sx_launch *run)
 {
     for (uint32_t i = 0; i < run->jobs.count; i++) {
         run->jobs.at[i]->places = &run->machine.places[run->jobs.at[i]->first];
     }
 }
 
-static bool look_at_machine(struct run *run)
+static bool look_at_machine(struct sx_launch *run)
 {
     char message[SX_RUN_MESSAGE_MAX];
 
-    if (!sx_run_machine_init(&run->machine, &run->options, message)) {
+    if ((run->machine.topology == NULL && !sx_run_machine_look(&run->machine, message)) ||
+        !sx_run_machine_fit(&run->machine, &run->options, message)) {
         sx_say("%s", message);
         return false;
     }
@@ -422,7 +436,7 @@ static bool look_at_machine(struct run *run)
     return true;
 }
 
-static bool start_server(struct run *run)
+static bool start_server(struct sx_launch *run)
 {
     char message[SX_RUN_MESSAGE_MAX];
 
@@ -436,7 +450,7 @@ static bool start_server(struct run *run)
     return true;
 }
 
-static int run_jobs(struct run *run)
+static int run_jobs(struct sx_launch *run)
 {
     const struct sx_run_setup setup = {
         .options = &run->options,
@@ -472,13 +486,11 @@ static void print(char *text)
 
 /* The dry run ends before everything that others can see: the janitor, the directory, the
  * server. */
-static int dry_run(struct run *run)
+static int dry_run(struct sx_launch *run)
 {
     const struct sx_run_display display = { &run->options, &run->machine, run->host.name };
-    char message[SX_RUN_MESSAGE_MAX];
 
-    if (!sx_session_init(&run->session, getenv("TMPDIR"), message)) {
-        sx_say("%s", message);
+    if (!name_session(run)) {
         return SX_EXIT_FAILURE;
     }
     sx_run_jobs_name(&run->jobs, run->session.nspace, run->session.dir);
@@ -503,13 +515,24 @@ static int dry_run(struct run *run)
     return 0;
 }
 
+/* Unless it was prepared. */
+static bool start_janitor(struct sx_launch *run)
+{
+    const int why = run->prepared ? 0 : sx_janitor_init(&run->janitor);
+
+    if (why != 0) {
+        sx_say("cannot start the janitor (socketpair, clone): %s%s", strerror(why),
+               sx_refused_advice(why));
+    }
+    return why == 0;
+}
+
 /* ---- the whole run --------------------------------------------------------------------------- */
 
-static int run_all(struct run *run)
+static int run_all(struct sx_launch *run)
 {
-    int code, why;
+    int code;
 
-    run->begin_ns = sx_now_ns();
     sx_run_steps_begin(run->options.verbose);
     sx_run_jobs_init(&run->jobs, &run->options);
     if (!standard_fds_open()) {
@@ -530,17 +553,13 @@ static int run_all(struct run *run)
     if (run->options.dry_run) {
         return dry_run(run);
     }
-    why = sx_janitor_init(&run->janitor);
-    if (why != 0) {
-        sx_say("cannot start the janitor (socketpair, clone): %s%s", strerror(why),
-               sx_refused_advice(why));
+    if (!start_janitor(run) || !can_wait() || !open_signals(run) || !make_session(run) ||
+        !open_log(run) || !look_at_machine(run)) {
         return SX_EXIT_FAILURE;
     }
-    if (!can_wait() || !open_signals(run) || !make_session(run) || !open_log(run) ||
-        !look_at_machine(run)) {
-        return SX_EXIT_FAILURE;
+    if (!run->prepared) {
+        sx_run_look_begin(&run->look, &run->machine, &run->session);
     }
-    sx_run_look_begin(&run->look, &run->machine, &run->session);
     if (!start_server(run) || !reports_write(run)) {
         return SX_EXIT_FAILURE;
     }
@@ -548,7 +567,8 @@ static int run_all(struct run *run)
     return run_jobs(run);
 }
 
-static void run_deinit(struct run *run)
+/* Remove all that others can see of the run, but for its processes. */
+static void run_leave(struct sx_launch *run)
 {
     sx_run_look_end(&run->look);
     pid_file_remove(run);
@@ -556,11 +576,18 @@ static void run_deinit(struct run *run)
     sx_run_host_deinit(&run->host);
     sx_run_log_deinit();
     sx_session_deinit(&run->session);
+    for (uint32_t i = 0; i < run->jobs.count; i++) {
+        sx_run_leftovers_remove(&run->janitor, run->jobs.at[i]);
+    }
+}
+
+static void run_deinit(struct sx_launch *run)
+{
+    run_leave(run);
     sx_run_look_deinit(&run->look);
     sx_run_forward_deinit();
     sx_run_machine_deinit(&run->machine);
     for (uint32_t i = 0; i < run->jobs.count; i++) {
-        sx_run_leftovers_remove(&run->janitor, run->jobs.at[i]);
         sx_run_child_deinit(run->jobs.at[i]);
     }
     sx_janitor_deinit(&run->janitor);
@@ -578,7 +605,7 @@ static void run_deinit(struct run *run)
     sx_run_record_deinit(&run->record);
 }
 
-static int run_recorded(struct run *run)
+static int run_recorded(struct sx_launch *run)
 {
     const char *const path = run->options.report;
     const int why = path == NULL ? 0 : sx_run_record_judge(path);
@@ -597,19 +624,105 @@ static int run_recorded(struct run *run)
     return code;
 }
 
-int sx_launch(char **words)
-{
-    struct run run = {
-        .janitor = SX_JANITOR_NULL, .look = SX_RUN_LOOK_NULL, .host.event_fd = -1, .signal_fd = -1
-    };
+#define LAUNCH_NULL                                  \
+    ((struct sx_launch){ .janitor = SX_JANITOR_NULL, \
+                         .look = SX_RUN_LOOK_NULL,   \
+                         .host.event_fd = -1,        \
+                         .signal_fd = -1 })
 
+static int launch(struct sx_launch *run, char **words, uint64_t begin_ns)
+{
+    run->begin_ns = begin_ns;
     sx_heap_join_at_once();
-    sx_run_record_init(&run.record, words);
-    int code = sx_run_options_init(&run.options, words);
+    sx_run_record_init(&run->record, words);
+    int code = sx_run_options_init(&run->options, words);
 
     if (code == SX_OPTIONS_TAKEN) {
-        code = run_recorded(&run);
+        code = run_recorded(run);
     }
-    run_deinit(&run);
+    run_leave(run);
+    sx_handed_end(code);
+    run_deinit(run);
     return code;
+}
+
+int sx_launch(char **words, uint64_t begin_ns)
+{
+    struct sx_launch run = LAUNCH_NULL;
+
+    return launch(&run, words, begin_ns);
+}
+
+/* ---- prepared -------------------------------------------------------------------------------- */
+
+/* Find the devices as well, for this launch and those that are forked from it. */
+static bool know_devices(struct sx_launch *run, char *message)
+{
+    if (!sx_session_init(&run->session, getenv("TMPDIR"), message)) {
+        return false;
+    }
+    sx_run_look_begin(&run->look, &run->machine, &run->session);
+    sx_run_look_await(&run->look);
+    sx_run_look_deinit(&run->look);
+    sx_session_deinit(&run->session);
+    return true;
+}
+
+struct sx_launch *sx_launch_new(char message[SX_RUN_MESSAGE_MAX])
+{
+    struct sx_launch *const run = sx_cli_calloc(1, sizeof(*run));
+    struct sx_run_loop loop = { .loop = NULL };
+
+    *run = LAUNCH_NULL;
+    if (!sx_run_machine_look(&run->machine, message) || !know_devices(run, message)) {
+        return sx_launch_free(run);
+    }
+    if (sx_run_loop_init(&loop) == 0) { /* it maps a library */
+        sx_run_loop_deinit(&loop);
+    }
+    return run;
+}
+
+/* Whether the machine has the same devices as when they were found. */
+static bool same_devices(const struct sx_launch *run)
+{
+    char *const sign = run->machine.sign == NULL ? NULL : sx_run_known_sign();
+    const bool same = sign != NULL && strcmp(sign, run->machine.sign) == 0;
+
+    free(sign);
+    return same;
+}
+
+bool sx_launch_prepare(struct sx_launch *run, bool is_known)
+{
+    char message[SX_RUN_MESSAGE_MAX];
+
+    is_known = is_known && same_devices(run);
+    if (!is_known) {
+        sx_run_machine_deinit(&run->machine);
+    }
+    if ((!is_known && !sx_run_machine_look(&run->machine, message)) ||
+        sx_janitor_init(&run->janitor) != 0 ||
+        !sx_session_init(&run->session, getenv("TMPDIR"), message)) {
+        return false;
+    }
+    if (!is_known) {
+        sx_run_look_begin(&run->look, &run->machine, &run->session);
+    }
+    run->prepared = true;
+    return true;
+}
+
+int sx_launch_prepared(struct sx_launch *run, char **words, uint64_t begin_ns)
+{
+    return launch(run, words, begin_ns);
+}
+
+struct sx_launch *sx_launch_free(struct sx_launch *run)
+{
+    if (run != NULL) {
+        run_deinit(run);
+        free(run);
+    }
+    return NULL;
 }

@@ -175,9 +175,6 @@ struct sx_run_setup {
     int signal_fd;     /* all signals of sx_run_signals, blocked by the caller */
 };
 
-/* The signals that the launcher handles. */
-void sx_run_signals(sigset_t *ret_set);
-
 /* How many descriptors @job_count jobs take, with all ranks of @options. */
 #define SX_RUN_FILES_MORE 128 /* for those who pull output, where the hard limit has them */
 uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count);

@@ -212,6 +212,9 @@ static void known(struct sx_run_look *look)
         (void)sx_topology_write(look->machine->topology, &look->machine->xml);
     }
     look->machine->is_looked_at = false;
+    if (run == NULL) {
+        return;
+    }
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         if (run->jobs->at[i]->state != SX_RUN_OVER) {
             sx_run_host_notify_topology(run->jobs->at[i], look->machine);
@@ -299,6 +302,9 @@ void sx_run_look_await(struct sx_run_look *look)
 
 int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run)
 {
+    if (look->machine == NULL) {
+        return 0; /* it is known */
+    }
     look->run = run;
     sx_run_upcall_notify_come(look->asked_fd, NOTIFIED_ASKED, run->setup->options->rank_count);
     look->watch.fn = readable;

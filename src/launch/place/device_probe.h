@@ -45,15 +45,16 @@ void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine,
 void sx_run_look_end(const struct sx_run_look *look);
 void sx_run_look_deinit(struct sx_run_look *look);
 
-/* Read the text in the loop of @run, and then give it to the server's namespaces.  Return: 0 or
- * errno. */
+/* Read the text in the loop of @run, and then give it to the server's namespaces; of a
+ * SX_RUN_LOOK_NULL there is nothing to read.  Return: 0 or errno. */
 int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run);
 
 /* All ranks of the command line have been started. */
 void sx_run_look_started(const struct sx_run_look *look);
 
-/* For a rank that asks the launcher itself for the text (launch/pmi/pmi1.h): wait for the text, two
- * seconds at most.  The process is ended after that, which may take one second more. */
+/* For a rank that asks the launcher itself for the text (launch/pmi/pmi1.h), or before there is any
+ * job: wait for the text, two seconds at most.  The process is ended after that, which may take one
+ * second more. */
 void sx_run_look_await(struct sx_run_look *look);
 
 /* ---- probe cache ----------------------------------------------------------------------------- */

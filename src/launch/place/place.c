@@ -151,10 +151,11 @@ const char *sx_run_plugins_spare(void)
                : NULL;
 }
 
-static bool look(struct sx_run_machine *machine, char *message)
+bool sx_run_machine_look(struct sx_run_machine *machine, char message[SX_RUN_MESSAGE_MAX])
 {
     hwloc_topology_t topology;
 
+    *machine = (struct sx_run_machine){ .topology = NULL };
     const char *const spared = sx_run_plugins_spare();
     const pmix_status_t rc = sx_topology_discover_cpus(&topology);
 
@@ -170,9 +171,6 @@ static bool look(struct sx_run_machine *machine, char *message)
         return false;
     }
     machine->topology = topology;
-    machine->usable = usable_cpus(topology);
-    machine->cpuset = bitmap_text(machine->usable);
-    machine->cpu_count = (uint32_t)hwloc_bitmap_weight(machine->usable);
     machine->package_count = count_of(topology, HWLOC_OBJ_PACKAGE);
     machine->memory_bytes = hwloc_get_root_obj(topology)->total_memory;
     return true;
@@ -284,10 +282,15 @@ struct sx_run_place *sx_run_places_free(struct sx_run_place *places, uint32_t co
 bool sx_run_machine_init(struct sx_run_machine *machine, const struct sx_run_options *options,
                          char message[SX_RUN_MESSAGE_MAX])
 {
-    *machine = (struct sx_run_machine){ .topology = NULL };
-    if (!look(machine, message)) {
-        return false;
-    }
+    return sx_run_machine_look(machine, message) && sx_run_machine_fit(machine, options, message);
+}
+
+bool sx_run_machine_fit(struct sx_run_machine *machine, const struct sx_run_options *options,
+                        char message[SX_RUN_MESSAGE_MAX])
+{
+    machine->usable = usable_cpus(machine->topology);
+    machine->cpuset = bitmap_text(machine->usable);
+    machine->cpu_count = (uint32_t)hwloc_bitmap_weight(machine->usable);
     machine->place_count = options->rank_count;
     if (options->not_over && options->rank_count > machine->cpu_count) {
         snprintf(message, SX_RUN_MESSAGE_MAX,

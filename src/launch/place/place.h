@@ -38,7 +38,13 @@ struct sx_run_machine {
     uint32_t place_count;
 };
 
-/* Discover the machine without its devices, and map and bind the ranks of @options.  Return: true;
+/* Discover the machine without its devices.  Return: as sx_run_machine_init. */
+bool sx_run_machine_look(struct sx_run_machine *machine, char message[SX_RUN_MESSAGE_MAX]);
+/* The CPUs of a discovered machine that this process may use, and the places on them.  Return: as
+ * sx_run_machine_init. */
+bool sx_run_machine_fit(struct sx_run_machine *machine, const struct sx_run_options *options,
+                        char message[SX_RUN_MESSAGE_MAX]);
+/* Both.  Map and bind the ranks of @options.  Return: true;
  * false with one line in @message that says what the machine has.  Deinit in either case. */
 bool sx_run_machine_init(struct sx_run_machine *machine, const struct sx_run_options *options,
                          char message[SX_RUN_MESSAGE_MAX]);

@@ -3,6 +3,7 @@
 /* options_test.c - every row of every verb is whole, and what a refusal says to try is taken.  How
  * command lines are refused is in tests/system/run/answers.tsv. */
 #include "launch/common/options.h"
+#include "launch/serve/serve.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ static const struct sx_verb *const verbs[] = {
     &sx_run_verb,   &sx_events_verb, &sx_events_inject_verb, &sx_get_verb,   &sx_ctl_verb,
     &sx_log_verb,   &sx_ls_verb,     &sx_mem_verb,           &sx_bench_verb, &sx_gateway_verb,
     &sx_top_verb,   &sx_doctor_verb, &sx_query_verb,         &sx_wrap_verb,  &sx_completion_verb,
-    &sx_stack_verb, &sx_trace_verb,
+    &sx_stack_verb, &sx_trace_verb,  &sx_serve_verb,
 };
 
 /* Large enough for what any verb is asked, as a whole and for a part. */
