@@ -318,7 +318,8 @@ enum { SX_PUSH_PROCS, SX_PUSH_INFOS };
  * are at most SX_IOF_BYTES_MAX bytes; none: the channel has ended. */
 #define SX_IOF_BYTES_MAX 32768u
 #define SX_IOF_HOST_SIZE 64u
-#define SX_IOF_PROCS_MAX 2048u /* that one pull, or push of input, names */
+#define SX_IOF_PROCS_MAX 2048u /* that one pull, or push of input, names ... */
+#define SX_IOF_MEANT_MAX 8192u /* ... and that its names of groups stand for */
 struct sx_iof_piece {
     uint32_t rank;
     uint32_t channel; /* pmix_iof_channel_t, one of them */

@@ -244,6 +244,26 @@ static pmix_status_t procs_judge(struct sx_server *server, struct sx_client *cli
     return PMIX_SUCCESS;
 }
 
+/* Make the processes of @list, which has an alias, and so is in order. */
+static pmix_status_t meant_make(const struct sx_alias_list *list, struct sx_proc_list *ret)
+{
+    struct sx_alias_walk walk = { .list = list };
+
+    if (list->count > SX_IOF_MEANT_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "groups that stand for %zu processes: output is pulled from, and input "
+                        "pushed to, at most %u in one call, of which a whole namespace is one",
+                        list->count, SX_IOF_MEANT_MAX);
+    }
+    if (!sx_proc_list_reserve(ret, list->count)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    while (sx_alias_next(&walk)) {
+        PMIx_Load_procid(&ret->all[ret->count++], walk.nspace, walk.rank);
+    }
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *client,
                                 const struct sx_opened_part *part, pmix_proc_t **ret_procs,
                                 size_t *ret_count)
@@ -251,7 +271,6 @@ pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *clie
     struct sx_proc_list made = { .all = NULL };
     struct sx_alias_list list;
     pmix_proc_t *named = NULL;
-    size_t left = SIZE_MAX;
     pmix_status_t rc = part->count <= SX_IOF_PROCS_MAX ? sx_part_procs(part, &named)
                                                        : PMIX_ERR_OUT_OF_RESOURCE;
 
@@ -263,12 +282,16 @@ pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *clie
         free(named);
         return rc;
     }
-    if (sx_alias_name(&list, &left) == PMIX_SUCCESS &&
-        sx_proc_list_append(&made, list.all, list.count)) {
+    if (list.made != NULL) {
+        rc = meant_make(&list, &made);
+        sx_share_charge(server, client, made.count / COPIES_PER_UNIT);
+    } else if (sx_proc_list_append(&made, list.all, list.count)) {
         sx_proc_list_sort(&made);
-        rc = procs_judge(server, client, &made);
     } else {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = procs_judge(server, client, &made);
     }
     *ret_procs = made.all;
     *ret_count = made.count;

@@ -35,7 +35,7 @@ bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct s
 /* Resolve the list of processes in a body, in the order of sx_proc_order, without duplicates.
  * *ret_procs is malloc'ed, also after a failure, or NULL.  @client is charged.  Return:
  * PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_OUT_OF_RESOURCE, also for more than
- * SX_IOF_PROCS_MAX names. */
+ * SX_IOF_PROCS_MAX names, or (logged) SX_IOF_MEANT_MAX processes. */
 pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *client,
                                 const struct sx_opened_part *part, pmix_proc_t **ret_procs,
                                 size_t *ret_count);

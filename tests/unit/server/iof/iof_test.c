@@ -298,6 +298,41 @@ Test(iof, of_many_names_is_paid_or_refused)
                   "to copy, and to be found by");
 }
 
+/* Make the group @name of the first @count ranks of a job of other nodes. */
+static void group_make(const char *name, uint32_t count)
+{
+    pmix_proc_t *const procs = calloc(count, sizeof(*procs));
+    const struct sx_membership_options options = {
+        .name = name, .kind = SX_MEMBERSHIP_GROUP, .procs = procs, .proc_count = count
+    };
+    struct sx_membership_entry *entry;
+
+    for (uint32_t i = 0; i < count; i++) {
+        PMIx_Load_procid(&procs[i], "far", i);
+    }
+    cr_assert_eq(sx_memberships_add(&server, &options, &entry), PMIX_SUCCESS);
+    free(procs);
+}
+
+/* A group may stand for many: these are found by as well, which is paid. */
+Test(iof, of_a_large_group_is_paid_or_refused)
+{
+    pmix_proc_t procs[] = { { "grp", PMIX_RANK_WILDCARD } };
+    struct call call = { .client = clients[0], .procs = procs, .count = 1 };
+
+    group_make("grp", SX_IOF_MEANT_MAX + 1);
+    bare_call(&server, call_make, &call);
+    cr_expect_eq(answers_next(&answers[0], 7), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(server.iof.pull_names.count, 0);
+    PMIx_Load_nspace(procs[0].nspace, "less");
+    group_make("less", SX_IOF_MEANT_MAX);
+    const uint32_t before = clients[0]->share.spent;
+
+    bare_call(&server, call_make, &call);
+    cr_expect_eq(server.iof.pull_names.count, SX_IOF_MEANT_MAX);
+    cr_expect_geq(clients[0]->share.spent - before, SX_IOF_MEANT_MAX * 3 / 4);
+}
+
 /* ---- shares -------------------------------------------------------------------------------- */
 
 #define MIB ((size_t)1 << 20)
