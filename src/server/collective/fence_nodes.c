@@ -60,8 +60,10 @@ static void section_count(const char *nspace, uint32_t rank, void *arg)
     }
 }
 
-/* Add the processes @proc, the next ones of the fence's list.  Return: false when memory is out. */
-static bool proc_add(struct jobs *jobs, struct sx_nspace *nspace, const pmix_proc_t *proc)
+/* Add the processes @rank of @nspace, the next ones of the fence's list.  Return: false when memory
+ * is out. */
+static bool proc_add(struct jobs *jobs, struct sx_client_run *run, struct sx_nspace *nspace,
+                     uint32_t rank)
 {
     struct job *job = jobs->count > 0 ? &jobs->all[jobs->count - 1] : NULL;
 
@@ -74,11 +76,11 @@ static bool proc_add(struct jobs *jobs, struct sx_nspace *nspace, const pmix_pro
         }
         jobs->count++;
     }
-    if (proc->rank == PMIX_RANK_WILDCARD) { /* the last of its job */
+    if (rank == PMIX_RANK_WILDCARD) { /* the last of its job */
         job->expected = nspace->job_size > nspace->client_count
                             ? nspace->job_size - nspace->client_count
                             : 0;
-    } else if (sx_client_find(nspace, proc->rank) == NULL) {
+    } else if (sx_client_run_find(run, rank) == NULL) {
         job->expected++;
     }
     return true;
@@ -87,14 +89,20 @@ static bool proc_add(struct jobs *jobs, struct sx_nspace *nspace, const pmix_pro
 /* Return: false when memory is out. */
 static bool jobs_list(struct jobs *jobs, const struct sx_alias_list *real)
 {
-    struct sx_nspace_run run = { .server = jobs->server };
+    const size_t most = real->made != NULL ? real->made->part_count : real->count;
+    struct sx_alias_walk walk = { .list = real };
+    struct sx_nspace *nspace = NULL;
+    struct sx_client_run run = { .nspace = NULL };
     bool ok = true;
 
-    jobs->all = calloc(real->count + 1, sizeof(*jobs->all));
-    for (size_t i = 0; jobs->all != NULL && ok && i < real->count; i++) {
-        (void)sx_nspace_run_next(&run, real->all[i].nspace);
-        if (run.nspace != NULL && run.nspace->has_store && run.nspace->job_size > 0) {
-            ok = proc_add(jobs, run.nspace, &real->all[i]);
+    jobs->all = calloc(most + 1, sizeof(*jobs->all));
+    while (jobs->all != NULL && ok && sx_alias_next(&walk)) {
+        if (walk.is_new) {
+            nspace = sx_nspace_find(jobs->server, walk.nspace);
+            run = (struct sx_client_run){ .nspace = nspace };
+        }
+        if (nspace != NULL && nspace->has_store && nspace->job_size > 0) {
+            ok = proc_add(jobs, &run, nspace, walk.rank);
         }
     }
     return jobs->all != NULL && ok;
@@ -152,12 +160,14 @@ static pmix_status_t rank_judge(const struct job *job, uint32_t rank)
 /* Return: PMIX_ERR_PARTIAL_SUCCESS, logged, for the first member of @real whose node is missing. */
 static pmix_status_t members_judge(struct jobs *jobs, const struct sx_alias_list *real)
 {
+    struct sx_alias_walk walk = { .list = real };
+    const struct job *job = NULL;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t i = 0; i < real->count && rc == PMIX_SUCCESS; i++) {
-        const struct job *const job = job_find(jobs, real->all[i].nspace);
-        const bool all = real->all[i].rank == PMIX_RANK_WILDCARD;
-        const uint32_t first = all ? 0 : real->all[i].rank;
+    while (rc == PMIX_SUCCESS && sx_alias_next(&walk)) {
+        job = walk.is_new ? job_find(jobs, walk.nspace) : job;
+        const bool all = walk.rank == PMIX_RANK_WILDCARD;
+        const uint32_t first = all ? 0 : walk.rank;
         const uint32_t end = job == NULL ? 0 : all ? job->nspace->job_size : first + 1;
 
         for (uint32_t rank = first; rank < end && rank < job->nspace->job_size &&

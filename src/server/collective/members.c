@@ -122,11 +122,12 @@ pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_c
 }
 
 /* Add the local processes that @rank means. */
-static pmix_status_t members_of(struct sx_members *members, const struct sx_nspace *nspace,
+static pmix_status_t members_of(struct sx_members *members, struct sx_client_run *run,
                                 uint32_t rank, const struct sx_member_ends *ends)
 {
-    struct sx_client *one = sx_client_find(nspace, rank);
+    const struct sx_nspace *const nspace = run->nspace;
     const bool all = rank == PMIX_RANK_WILDCARD;
+    struct sx_client *const one = all ? NULL : sx_client_run_find(run, rank);
     const size_t count = all ? nspace->client_count : one != NULL;
 
     for (size_t i = 0; i < count; i++) {
@@ -204,16 +205,16 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
                            : sx_alias_list(members->server, members->opener, members->uid,
                                            members->procs, members->proc_count, &members->real);
     struct sx_alias_walk walk = { .list = &members->real };
-    const struct sx_nspace *nspace = NULL;
+    struct sx_client_run run = { .nspace = NULL };
 
     members->opener = NULL;
     while (rc == PMIX_SUCCESS && sx_alias_next(&walk)) {
         if (walk.is_new) {
-            nspace = sx_nspace_find(members->server, walk.nspace);
+            run = (struct sx_client_run){ .nspace = sx_nspace_find(members->server, walk.nspace) };
         }
-        if (nspace != NULL) {
-            members->has_unknown |= is_unknown(members, nspace, &walk);
-            rc = members_of(members, nspace, walk.rank, ends);
+        if (run.nspace != NULL) {
+            members->has_unknown |= is_unknown(members, run.nspace, &walk);
+            rc = members_of(members, &run, walk.rank, ends);
         } else if (walk.is_new) {
             const bool waits = is_unknown(members, NULL, &walk);
 
@@ -331,12 +332,14 @@ struct sx_absent sx_members_absent(const struct sx_members *members)
     struct sx_absent absent = { .elsewhere = members->has_unknown && members->admits_unknown,
                                 .unknown = members->has_unknown && !members->admits_unknown };
     struct sx_alias_walk walk = { .list = &members->real };
-    const struct sx_nspace *nspace = NULL;
+    struct sx_client_run run = { .nspace = NULL };
 
     while (sx_alias_next(&walk)) {
         if (walk.is_new) {
-            nspace = sx_nspace_find(members->server, walk.nspace);
+            run = (struct sx_client_run){ .nspace = sx_nspace_find(members->server, walk.nspace) };
         }
+        const struct sx_nspace *const nspace = run.nspace;
+
         if (nspace == NULL ||
             (nspace->is_ending && sx_name_has_ended(members->server, nspace->name))) {
             continue; /* deregistered meanwhile: its members are dead and were counted */
@@ -345,12 +348,18 @@ struct sx_absent sx_members_absent(const struct sx_members *members)
                                     ? nspace->local_count - nspace->client_count
                                     : 0;
 
-        if (walk.rank == PMIX_RANK_WILDCARD) {
+        size_t count, here;
+
+        if (walk.is_new && !members->has_unknown &&
+            sx_alias_skip(&walk, nspace->by_rank, nspace->client_count, &count, &here)) {
+            absent.announced += expected > 0 ? count - here : 0;
+            absent.elsewhere |= expected == 0 && count > here;
+        } else if (walk.rank == PMIX_RANK_WILDCARD) {
             absent.announced += expected;
             absent.elsewhere |= nspace->job_size > nspace->client_count + expected;
         } else if (members->has_unknown && !is_known(nspace, walk.rank)) {
             continue; /* the registration will give its node */
-        } else if (sx_client_find(nspace, walk.rank) == NULL) {
+        } else if (sx_client_run_find(&run, walk.rank) == NULL) {
             absent.announced += expected > 0;
             absent.elsewhere |= expected == 0;
         }

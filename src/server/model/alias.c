@@ -382,6 +382,28 @@ void sx_alias_list_clear(struct sx_alias_list *list)
     *list = (struct sx_alias_list){ .all = NULL };
 }
 
+bool sx_alias_list_copy(struct sx_alias_list *ret, const struct sx_alias_list *list)
+{
+    *ret = *list;
+    if (list->made != NULL) {
+        (void)sx_alias_made_retain(list->made);
+        return true;
+    }
+    ret->all = malloc((list->count + 1) * sizeof(*ret->all));
+    if (ret->all != NULL) {
+        memcpy(ret->all, list->all, list->count * sizeof(*ret->all));
+    }
+    return ret->all != NULL;
+}
+
+void sx_alias_list_free(struct sx_alias_list *copy)
+{
+    if (copy->made == NULL) {
+        free(copy->all);
+    }
+    sx_alias_list_clear(copy);
+}
+
 pmix_status_t sx_alias_name(struct sx_alias_list *list, size_t *left)
 {
     struct sx_alias_made *const made = list->made;
@@ -408,6 +430,46 @@ pmix_status_t sx_alias_name(struct sx_alias_list *list, size_t *left)
     }
     list->all = names;
     return PMIX_SUCCESS;
+}
+
+/* Searches for clients among ranks cost less than a look at each rank. */
+#define LOOKS_PER_SEARCH 16u
+
+static bool has_rank(const uint32_t *ranks, size_t count, uint32_t rank)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+
+        if (ranks[mid] < rank) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low < count && ranks[low] == rank;
+}
+
+bool sx_alias_skip(struct sx_alias_walk *walk, struct sx_client *const clients[],
+                   size_t client_count, size_t *ret_count, size_t *ret_here)
+{
+    const struct sx_alias_made *const made = walk->list->made;
+    const struct sx_membership_part *const part = made != NULL ? &made->parts[walk->part - 1]
+                                                               : NULL;
+    size_t here = 0;
+
+    if (part == NULL || client_count > part->count / LOOKS_PER_SEARCH ||
+        made->ranks[part->first + part->count - 1] == PMIX_RANK_WILDCARD) {
+        return false;
+    }
+    for (size_t i = 0; i < client_count; i++) {
+        here += has_rank(&made->ranks[part->first], part->count, clients[i]->rank);
+    }
+    walk->next = walk->part_end;
+    *ret_count = part->count;
+    *ret_here = here;
+    return true;
 }
 
 static const char *name_at(const struct sx_alias_list *list, size_t index)
@@ -474,11 +536,13 @@ bool sx_alias_made_are_equal(const struct sx_alias_list *left, const struct sx_a
 
 uint64_t sx_alias_made_hash(const struct sx_alias_list *list, uint64_t seed)
 {
-    struct sx_alias_walk walk = { .list = list };
+    const struct sx_alias_made *const made = list->made;
     uint64_t hash = seed;
 
-    while (sx_alias_next(&walk)) {
-        hash = sx_proc_hash(walk.nspace, walk.rank, hash);
+    for (size_t i = 0; i < made->part_count; i++) {
+        const struct sx_membership_part *const part = &made->parts[i];
+
+        hash = sx_ranks_hash(part->nspace, &made->ranks[part->first], part->count, true, hash);
     }
     return hash;
 }

@@ -368,6 +368,11 @@ pmix_status_t sx_alias_list_found(struct sx_server *server, struct sx_client *pa
                                   pmix_proc_t *procs, size_t count, struct sx_alias_list *ret);
 /* Safe on a zeroed one and twice. */
 void sx_alias_list_clear(struct sx_alias_list *list);
+/* A list with the same processes for another owner, to be freed: those that were made are shared.
+ * Return: false when memory is out. */
+bool sx_alias_list_copy(struct sx_alias_list *ret, const struct sx_alias_list *list);
+/* Safe on a zeroed one and twice. */
+void sx_alias_list_free(struct sx_alias_list *copy);
 
 #define SX_ALIAS_NAMED_PER_TURN 2048u
 #define SX_ALIAS_NAMED_UNITS 400u /* that naming so many takes: share.h */
@@ -414,6 +419,12 @@ static inline bool sx_alias_next(struct sx_alias_walk *walk)
     walk->next++;
     return true;
 }
+
+/* Go on behind the processes of the namespace at which the walk is, if the list was made and names
+ * them one by one.  *ret_count: how many these are, with that of the walk; *ret_here: and how many
+ * of @clients, in the order of their ranks.  Return: false: the walk is where it was. */
+bool sx_alias_skip(struct sx_alias_walk *walk, struct sx_client *const clients[],
+                   size_t client_count, size_t *ret_count, size_t *ret_here);
 
 /* Whether a process of @nspace is in the list, which is in order. */
 bool sx_alias_list_names(const struct sx_alias_list *list, const char *nspace);

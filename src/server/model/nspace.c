@@ -303,6 +303,22 @@ static size_t client_index(const struct sx_nspace *nspace, uint32_t rank)
     return low;
 }
 
+struct sx_client *sx_client_run_find(struct sx_client_run *run, uint32_t rank)
+{
+    const struct sx_nspace *const nspace = run->nspace;
+    const size_t count = nspace->client_count;
+
+    if (run->next < count && nspace->by_rank[run->next]->rank < rank) {
+        run->next++; /* mostly it is the next one */
+        if (run->next < count && nspace->by_rank[run->next]->rank < rank) {
+            run->next = client_index(nspace, rank);
+        }
+    }
+    return run->next < count && nspace->by_rank[run->next]->rank == rank
+               ? nspace->by_rank[run->next]
+               : NULL;
+}
+
 struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank)
 {
     const size_t i = client_index(nspace, rank);

@@ -295,6 +295,15 @@ static inline bool sx_nspace_run_next(struct sx_nspace_run *run, const char *nam
     return true;
 }
 
+/* A search for clients of one namespace, by ranks that ascend from call to call.  Of a long list,
+ * few may be here: the others take no search each.  Set the namespace, and zero the rest. */
+struct sx_client_run {
+    const struct sx_nspace *nspace;
+    size_t next; /* in by_rank: the clients before it have lower ranks */
+};
+/* Return: the client of @rank; NULL: there is none. */
+struct sx_client *sx_client_run_find(struct sx_client_run *run, uint32_t rank);
+
 /* @name has ended here, until it is registered again. */
 void sx_name_ended(struct sx_server *server, const char *name);
 void sx_name_returns(struct sx_server *server, const char *name);

@@ -394,12 +394,37 @@ uint64_t sx_proc_hash(const char *nspace, uint32_t rank, uint64_t before)
     return XXH3_64bits_withSeed(nspace, strlen(nspace), before + rank);
 }
 
+/* The name is hashed once, with the first rank. */
+uint64_t sx_ranks_hash(const char *nspace, const uint32_t *ranks, size_t count, bool is_first,
+                       uint64_t before)
+{
+    uint64_t hash = is_first ? sx_proc_hash(nspace, ranks[0], before) : before;
+
+    for (size_t i = is_first; i < count;) {
+        const size_t end = i - i % SX_RANKS_HASHED + SX_RANKS_HASHED;
+        const size_t part = (end < count ? end : count) - i;
+
+        hash = XXH3_64bits_withSeed(&ranks[i], part * sizeof(*ranks), hash);
+        i += part;
+    }
+    return hash;
+}
+
 uint64_t sx_procs_hash(const pmix_proc_t *procs, size_t count, uint64_t seed)
 {
+    uint32_t ranks[SX_RANKS_HASHED];
     uint64_t hash = seed;
+    bool is_first = true;
 
-    for (size_t i = 0; i < count; i++) {
-        hash = sx_proc_hash(procs[i].nspace, procs[i].rank, hash);
+    for (size_t i = 0; i < count;) {
+        const char *const name = procs[i].nspace;
+        size_t some = 0;
+
+        do {
+            ranks[some++] = procs[i++].rank;
+        } while (some < SX_RANKS_HASHED && i < count && strcmp(name, procs[i].nspace) == 0);
+        hash = sx_ranks_hash(name, ranks, some, is_first, hash);
+        is_first = i < count && strcmp(name, procs[i].nspace) != 0;
     }
     return hash;
 }

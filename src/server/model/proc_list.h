@@ -55,6 +55,11 @@ bool sx_ranks_sort(uint32_t *ranks, size_t *count);
 /* Return: the hash of processes of which the last is @rank of @nspace; @before: of the others, or
  * the seed. */
 uint64_t sx_proc_hash(const char *nspace, uint32_t rank, uint64_t before);
+/* The same of @count processes of @nspace, with these @ranks, in one part or in parts of
+ * SX_RANKS_HASHED each but the last.  @is_first: no process before is of it. */
+#define SX_RANKS_HASHED 256u
+uint64_t sx_ranks_hash(const char *nspace, const uint32_t *ranks, size_t count, bool is_first,
+                       uint64_t before);
 /* Return: a hash of the processes in this order. */
 uint64_t sx_procs_hash(const pmix_proc_t *procs, size_t count, uint64_t seed);
 

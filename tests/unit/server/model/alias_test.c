@@ -330,6 +330,40 @@ Test(alias, of_many_processes_names_them_in_steps_and_is_as_a_list_of_these_name
     sx_alias_list_clear(&list);
 }
 
+/* Another owner of a list that was made shares it, and a walk passes what it has of a job at once. */
+Test(alias, of_many_processes_is_shared_and_passed)
+{
+    pmix_proc_t procs[] = { { "even", PMIX_RANK_WILDCARD }, { "a", 1 } };
+    struct sx_client *const client = bare_connect(&server, sx_nspace_find(&server, "a"), 1);
+    struct sx_alias_list list, copy, named, other;
+    size_t left = SIZE_MAX, count, here;
+
+    halves_make();
+    cr_assert_eq(sx_alias_list(&server, NULL, 0, procs, SX_COUNT(procs), &list), PMIX_SUCCESS);
+    cr_assert_eq(sx_alias_name(&list, &left), PMIX_SUCCESS);
+    cr_assert(sx_alias_list_copy(&copy, &list));
+    cr_expect(copy.all == list.all && copy.made == list.made && list.made->references == 2);
+    named = (struct sx_alias_list){ .all = list.all, .count = list.count };
+    cr_assert(sx_alias_list_copy(&other, &named));
+    cr_expect_neq(other.all, list.all);
+    cr_expect(sx_alias_lists_are_equal(&other, &copy));
+    sx_alias_list_free(&other);
+    sx_alias_list_clear(&list);
+    struct sx_alias_walk walk = { .list = &copy };
+
+    cr_assert(sx_alias_next(&walk));
+    cr_expect_not(sx_alias_skip(&walk, &client, 1, &count, &here), "a single one of \"a\"");
+    cr_assert(sx_alias_next(&walk));
+    cr_assert_str_eq(walk.nspace, "c");
+    client->rank = 4; /* as if it were of "c" */
+    cr_assert(sx_alias_skip(&walk, &client, 1, &count, &here));
+    cr_expect_eq(count, LARGE + 1);
+    cr_expect_eq(here, 1);
+    cr_expect_not(sx_alias_next(&walk));
+    client->rank = 1;
+    sx_alias_list_free(&copy);
+}
+
 Test(alias, in_a_list_tells_whether_it_has_a_namespace_and_all_of_it)
 {
     pmix_proc_t procs[] = { { "both", PMIX_RANK_WILDCARD } };
@@ -348,4 +382,19 @@ Test(alias, in_a_list_tells_whether_it_has_a_namespace_and_all_of_it)
         cr_expect_not(sx_alias_list_has_all(&lists[i], "c"));
         sx_alias_list_clear(&lists[i]);
     }
+}
+
+Test(alias, and_its_clients_are_found_in_one_walk)
+{
+    static const uint32_t here[] = { 3, 4, 5, 900, 901, 5000 };
+    struct sx_nspace *const nspace = sx_nspace_obtain(&server, "walked");
+    struct sx_client_run run = { .nspace = nspace };
+
+    for (size_t i = 0; i < SX_COUNT(here); i++) {
+        cr_assert_not_null(sx_client_add(nspace, here[i]));
+    }
+    for (uint32_t rank = 0; rank < 6000; rank += rank % 7 == 0 ? 3 : 1) {
+        cr_assert_eq(sx_client_run_find(&run, rank), sx_client_find(nspace, rank), "%u", rank);
+    }
+    cr_expect_eq(run.next, SX_COUNT(here));
 }
