@@ -42,7 +42,7 @@ pmix_proc_t *sx_agree_members_here(const struct sx_members *members, size_t *ret
 
 /* Return: the processes by which the host identifies the operation.  The end of a list is asked
  * with the processes with which the list was made. */
-static pmix_proc_t *procs_of(const struct sx_collective *collective, size_t *ret_count)
+static const struct sx_alias_list *procs_of(const struct sx_collective *collective)
 {
     const struct sx_members *const members = &collective->members;
     const struct sx_connect_nodes *const span =
@@ -50,32 +50,30 @@ static pmix_proc_t *procs_of(const struct sx_collective *collective, size_t *ret
             ? sx_connect_nodes_find(members->server, members->procs[0].nspace)
             : NULL;
 
-    *ret_count = members->real.count;
-    return span != NULL ? sx_connect_nodes_procs(span, ret_count) : members->real.all;
+    return span != NULL ? sx_connect_nodes_procs(span) : &members->real;
 }
 
 /* Let the servers agree. */
 static pmix_status_t agree(struct sx_collective *collective)
 {
-    size_t count;
-    const pmix_proc_t *const procs = procs_of(collective, &count);
-
-    return sx_rounds_join(collective, procs, count, collective->part.answered);
+    return sx_rounds_join(collective, procs_of(collective), collective->part.answered);
 }
 
 pmix_status_t sx_agree_ask(struct sx_collective *collective, const struct sx_agree_entry *entry,
                            sx_answered_fn answered)
 {
+    const struct sx_alias_list *const procs = procs_of(collective);
     struct sx_joint joint = { .answered = answered,
                               .asker = &collective->asker,
+                              .procs = procs->all,
+                              .proc_count = procs->count,
+                              .made = procs->made,
                               .name = entry->name,
                               .operation = entry->operation,
                               .wishes = &collective->wishes,
                               .is_partial = collective->members.incomplete,
                               .failed = sx_collective_failure(collective) };
 
-    joint.procs = procs_of(collective, &joint.proc_count);
-    joint.made = joint.procs == collective->members.real.all ? collective->members.real.made : NULL;
     collective->part.answered = answered;
     if (!entry->is_asked) {
         return agree(collective);
@@ -145,18 +143,23 @@ static pmix_status_t contribute_nspaces(const struct sx_collective *collective,
                                         struct sx_blob *blob)
 {
     const struct sx_alias_list *const real = &collective->members.real;
+    struct sx_alias_walk walk = { .list = real };
+    const struct sx_nspace *nspace = NULL; /* that was walked last ... */
+    uint32_t first = 0;                    /* ... and its first process */
+    bool more = has_several_nspaces(real);
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t i = 0; has_several_nspaces(real) && i < real->count && rc == PMIX_SUCCESS; i++) {
-        const char *const name = real->all[i].nspace;
-        const struct sx_nspace *const nspace = i > 0 && strcmp(real->all[i - 1].nspace, name) == 0
-                                                   ? NULL
-                                                   : sx_nspace_find(collective->members.server,
-                                                                    name);
-
-        if (nspace != NULL && sx_connect_nodes_brings(collective, nspace)) {
+    while (more && rc == PMIX_SUCCESS) {
+        more = sx_alias_next(&walk);
+        if ((!more || walk.is_new) && nspace != NULL &&
+            sx_connect_nodes_brings(collective, nspace, first)) {
             rc = contribute_nspace(nspace, blob);
         }
+        if (more && walk.is_new) {
+            nspace = sx_nspace_find(collective->members.server, walk.nspace);
+            first = walk.rank;
+        }
+        first = walk.rank == PMIX_RANK_WILDCARD ? 0 : first; /* it is the last of its namespace */
     }
     return rc;
 }
@@ -220,14 +223,14 @@ static pmix_status_t read_said(const struct sx_opened_part *said, void *arg)
  * wildcard of a job is its last entry, and includes its ranks that are named besides. */
 static size_t meant_count(struct sx_server *server, const struct sx_alias_list *procs)
 {
+    struct sx_alias_walk walk = { .list = procs };
+    const struct sx_nspace *nspace = NULL;
     size_t count = 0, of_job = 0;
 
-    for (size_t i = 0; i < procs->count; i++) {
-        const pmix_proc_t *const proc = &procs->all[i];
-        const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
-
-        of_job = i > 0 && strcmp(procs->all[i - 1].nspace, proc->nspace) == 0 ? of_job : 0;
-        if (proc->rank == PMIX_RANK_WILDCARD && nspace != NULL && nspace->job_size > of_job) {
+    while (sx_alias_next(&walk)) {
+        nspace = walk.is_new ? sx_nspace_find(server, walk.nspace) : nspace;
+        of_job = walk.is_new ? 0 : of_job;
+        if (walk.rank == PMIX_RANK_WILDCARD && nspace != NULL && nspace->job_size > of_job) {
             count += nspace->job_size - of_job;
         } else {
             count++;
@@ -279,7 +282,7 @@ pmix_status_t sx_agree_read(struct sx_collective *collective, const struct sx_ho
     if (rc == PMIX_SUCCESS && (collective->connect & SX_CONNECT_EXCHANGES) != 0) {
         sx_connect_nodes_leave(&reading.brought);
     } else if (rc == PMIX_SUCCESS) {
-        rc = sx_connect_nodes_add(server, ret->name, real->all, real->count, &reading.brought);
+        rc = sx_connect_nodes_add(server, ret->name, real, &reading.brought);
     }
     if (rc != PMIX_SUCCESS) {
         sx_connect_nodes_take_back(server, &reading.brought);
@@ -364,9 +367,13 @@ static pmix_status_t members_add(struct sx_agreed *agreed, const struct sx_opene
         return rc;
     }
     memcpy(grown + agreed->member_count, more, count * sizeof(*more));
-    qsort(more, count, sizeof(*more), sx_proc_order);
-    if (agreed->member_count == 0 || sx_proc_order(&more[0], first) < 0) {
-        *first = more[0];
+    const pmix_proc_t *least = &more[0];
+
+    for (size_t i = 1; i < count; i++) {
+        least = sx_proc_order(&more[i], least) < 0 ? &more[i] : least;
+    }
+    if (agreed->member_count == 0 || sx_proc_order(least, first) < 0) {
+        *first = *least;
         memset(agreed->name, 0, sizeof(agreed->name));
         memcpy(agreed->name, name->at, name->size);
     }
@@ -378,17 +385,12 @@ static pmix_status_t members_add(struct sx_agreed *agreed, const struct sx_opene
 
 static void members_sort(struct sx_agreed *agreed)
 {
-    size_t kept = 0;
+    struct sx_proc_list list = { .all = agreed->members,
+                                 .count = agreed->member_count,
+                                 .capacity = agreed->member_count };
 
-    if (agreed->member_count > 0) {
-        qsort(agreed->members, agreed->member_count, sizeof(*agreed->members), sx_proc_order);
-    }
-    for (size_t i = 0; i < agreed->member_count; i++) {
-        if (kept == 0 || sx_proc_order(&agreed->members[kept - 1], &agreed->members[i]) != 0) {
-            agreed->members[kept++] = agreed->members[i];
-        }
-    }
-    agreed->member_count = kept;
+    sx_proc_list_sort(&list);
+    agreed->member_count = list.count;
 }
 
 pmix_status_t sx_agreements_read(const char *bytes, size_t size,

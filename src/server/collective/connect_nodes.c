@@ -18,8 +18,7 @@ struct sx_connect_nodes {
     struct sx_list link; /* server.spans */
     struct sx_server *server;
     char name[PMIX_MAX_NSLEN + 1];
-    pmix_proc_t *procs;
-    size_t proc_count;
+    struct sx_alias_list procs;
     struct sx_brought brought;
     bool is_over;
     struct sx_timer end;
@@ -121,20 +120,9 @@ void sx_connect_nodes_leave(struct sx_brought *brought)
 
 /* The server with the namespace's first process brings it.  If processes may be missing, all
  * servers that have the namespace bring it. */
-bool sx_connect_nodes_brings(const struct sx_collective *collective, const struct sx_nspace *nspace)
+bool sx_connect_nodes_brings(const struct sx_collective *collective, const struct sx_nspace *nspace,
+                             uint32_t first)
 {
-    struct sx_alias_walk walk = { .list = &collective->members.real };
-    uint32_t first = PMIX_RANK_INVALID;
-    bool is_its = false;
-
-    while (sx_alias_next(&walk)) {
-        const uint32_t rank = walk.rank == PMIX_RANK_WILDCARD ? 0 : walk.rank;
-
-        is_its = walk.is_new ? strcmp(walk.nspace, nspace->name) == 0 : is_its;
-        if (is_its && rank < first) {
-            first = rank;
-        }
-    }
     return nspace->has_data && nspace->brought_count == 0 &&
            ((collective->pardons & SX_PARDON_BEFORE) != 0 || sx_client_find(nspace, first) != NULL);
 }
@@ -146,7 +134,7 @@ static void span_free(struct sx_connect_nodes *span)
     sx_timer_remove(&span->end);
     sx_list_remove(&span->link);
     free(span->brought.names);
-    free(span->procs);
+    sx_alias_list_free(&span->procs);
     free(span);
 }
 
@@ -160,22 +148,16 @@ static void span_ended(void *arg, uint64_t now_ns)
 }
 
 pmix_status_t sx_connect_nodes_add(struct sx_server *server, const char *name,
-                                   const pmix_proc_t *procs, size_t proc_count,
-                                   struct sx_brought *brought)
+                                   const struct sx_alias_list *procs, struct sx_brought *brought)
 {
     struct sx_connect_nodes *const span = calloc(1, sizeof(*span));
-    pmix_proc_t *const copy = malloc((proc_count + 1) * sizeof(*copy));
 
-    if (span == NULL || copy == NULL) {
-        free(copy);
+    if (span == NULL || !sx_alias_list_copy(&span->procs, procs)) {
         free(span);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    memcpy(copy, procs, proc_count * sizeof(*copy));
     span->server = server;
     memcpy(span->name, name, strlen(name) + 1);
-    span->procs = copy;
-    span->proc_count = proc_count;
     span->brought = *brought;
     *brought = (struct sx_brought){ .names = NULL };
     sx_list_append(&server->collective.spans, &span->link);
@@ -195,10 +177,9 @@ struct sx_connect_nodes *sx_connect_nodes_find(const struct sx_server *server, c
     return NULL;
 }
 
-pmix_proc_t *sx_connect_nodes_procs(const struct sx_connect_nodes *span, size_t *ret_count)
+const struct sx_alias_list *sx_connect_nodes_procs(const struct sx_connect_nodes *span)
 {
-    *ret_count = span->proc_count;
-    return span->procs;
+    return &span->procs;
 }
 
 void sx_connect_nodes_end(struct sx_server *server, const char *name)

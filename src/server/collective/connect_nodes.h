@@ -29,17 +29,17 @@ void sx_connect_nodes_take_back(struct sx_server *server, struct sx_brought *bro
 /* Keep the @brought namespaces for good, as no operation will end that brought them. */
 void sx_connect_nodes_leave(struct sx_brought *brought);
 
-/* Return: whether this server brings @nspace, one of those of @collective, to the others. */
-bool sx_connect_nodes_brings(const struct sx_collective *collective,
-                             const struct sx_nspace *nspace);
+/* Return: whether this server brings @nspace, of which @first is the first process in the list of
+ * @collective, to the others. */
+bool sx_connect_nodes_brings(const struct sx_collective *collective, const struct sx_nspace *nspace,
+                             uint32_t first);
 
 /* Takes ownership of @brought.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_connect_nodes_add(struct sx_server *server, const char *name,
-                                   const pmix_proc_t *procs, size_t proc_count,
-                                   struct sx_brought *brought);
+                                   const struct sx_alias_list *procs, struct sx_brought *brought);
 /* Find a span by the name of the membership.  Return: NULL when all its members were here. */
 struct sx_connect_nodes *sx_connect_nodes_find(const struct sx_server *server, const char *name);
-pmix_proc_t *sx_connect_nodes_procs(const struct sx_connect_nodes *span, size_t *ret_count);
+const struct sx_alias_list *sx_connect_nodes_procs(const struct sx_connect_nodes *span);
 /* The membership has ended.  Its span, and what that brought, is removed in the loop's next
  * turn. */
 void sx_connect_nodes_end(struct sx_server *server, const char *name);

@@ -44,8 +44,8 @@ pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_answered_fn
     struct sx_members *const members = &collective->members;
 
     if (collective->is_failed || members->incomplete || /* a fence's own bytes have no status */
-        sx_rounds_are_over(members->server, members->real.all, members->real.count)) {
-        return sx_rounds_join(collective, members->real.all, members->real.count, answered);
+        sx_rounds_are_over(members->server, &members->real)) {
+        return sx_rounds_join(collective, &members->real, answered);
     }
     collective->part.answered = answered;
     collective->part.is_alone = true;

@@ -20,8 +20,7 @@
 struct sx_rounds {
     struct sx_table_node node; /* server.rounds */
     struct sx_server *server;
-    pmix_proc_t *procs;
-    size_t proc_count;
+    struct sx_alias_list procs;
     struct sx_list parts; /* in the order in which they joined */
     struct sx_asker asker;
     struct sx_timer next; /* added, unless the host has a round */
@@ -55,18 +54,18 @@ static const char *id_of(const struct sx_collective *collective)
 
 /* ---- sets of processes ---------------------------------------------------------------------- */
 
-static struct sx_rounds *rounds_find(const struct sx_server *server, const pmix_proc_t *procs,
-                                     size_t count)
+static struct sx_rounds *rounds_find(const struct sx_server *server,
+                                     const struct sx_alias_list *procs)
 {
     struct sx_table_node *node = server->collective.rounds.count == 0
                                      ? NULL
                                      : sx_table_first(&server->collective.rounds,
-                                                      sx_procs_hash(procs, count, server->seed));
+                                                      sx_alias_list_hash(procs, server->seed));
 
     while (node != NULL) {
         struct sx_rounds *const rounds = SX_CONTAINER(node, struct sx_rounds, node);
 
-        if (sx_procs_are_equal(rounds->procs, rounds->proc_count, procs, count)) {
+        if (sx_alias_lists_are_equal(&rounds->procs, procs)) {
             return rounds;
         }
         node = sx_table_next(&server->collective.rounds, node);
@@ -74,30 +73,27 @@ static struct sx_rounds *rounds_find(const struct sx_server *server, const pmix_
     return NULL;
 }
 
-bool sx_rounds_are_over(const struct sx_server *server, const pmix_proc_t *procs, size_t proc_count)
+bool sx_rounds_are_over(const struct sx_server *server, const struct sx_alias_list *procs)
 {
-    return rounds_find(server, procs, proc_count) != NULL;
+    return rounds_find(server, procs) != NULL;
 }
 
 static void round_begin(void *arg, uint64_t now_ns);
 
-static struct sx_rounds *rounds_new(struct sx_server *server, const pmix_proc_t *procs,
-                                    size_t count)
+static struct sx_rounds *rounds_new(struct sx_server *server, const struct sx_alias_list *procs)
 {
     struct sx_rounds *const rounds = calloc(1, sizeof(*rounds));
 
     if (rounds == NULL) {
         return NULL;
     }
-    rounds->procs = malloc(count * sizeof(*procs));
-    if (rounds->procs == NULL || !sx_table_add(&server->collective.rounds, &rounds->node,
-                                               sx_procs_hash(procs, count, server->seed))) {
-        free(rounds->procs);
+    if (!sx_alias_list_copy(&rounds->procs, procs) ||
+        !sx_table_add(&server->collective.rounds, &rounds->node,
+                      sx_alias_list_hash(procs, server->seed))) {
+        sx_alias_list_free(&rounds->procs);
         free(rounds);
         return NULL;
     }
-    memcpy(rounds->procs, procs, count * sizeof(*procs));
-    rounds->proc_count = count;
     rounds->server = server;
     rounds->pause_ns = SX_ROUNDS_PAUSE_MIN_NS;
     rounds->next = (struct sx_timer){ .fn = round_begin, .arg = rounds };
@@ -116,7 +112,7 @@ static void rounds_look(struct sx_rounds *rounds)
     sx_asker_deinit(&rounds->asker);
     sx_blob_clear(&rounds->blob);
     sx_table_remove(&rounds->server->collective.rounds, &rounds->node);
-    free(rounds->procs);
+    sx_alias_list_free(&rounds->procs);
     free(rounds);
 }
 
@@ -364,8 +360,9 @@ static pmix_status_t round_ask(struct sx_rounds *rounds)
 {
     struct sx_joint fence = { .answered = round_answered,
                               .asker = &rounds->asker,
-                              .procs = rounds->procs,
-                              .proc_count = rounds->proc_count };
+                              .procs = rounds->procs.all,
+                              .proc_count = rounds->procs.count,
+                              .made = rounds->procs.made };
     pmix_status_t rc = PMIX_SUCCESS;
     bool have_all_failed = true;
 
@@ -679,7 +676,7 @@ static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answe
     if (rc == PMIX_SUCCESS) {
         rc = said_each(rounds, answer->bytes, answer->size, count_said, NULL, &server_count);
         if (rc == PMIX_ERR_UNPACK_FAILURE || server_count == 0) {
-            rc = sx_blob_refuse(answer->size, "a fence", rounds->procs[0].nspace);
+            rc = sx_blob_refuse(answer->size, "a fence", rounds->procs.all[0].nspace);
             parts_refuse(rounds, rc);
         }
     }
@@ -708,25 +705,24 @@ static void round_answered(struct sx_asker *asker, const struct sx_host_answer *
 /* If the host has a fence over these processes, add it as a part. */
 static void fence_adopt(struct sx_rounds *rounds)
 {
-    const struct sx_alias_list mine = { .all = rounds->procs, .count = rounds->proc_count };
-
     SX_LIST_EACH(it, &rounds->server->collective.all) {
         struct sx_collective *const fence = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (fence->part.is_alone && sx_alias_lists_are_equal(&mine, &fence->members.real)) {
+        if (fence->part.is_alone &&
+            sx_alias_lists_are_equal(&rounds->procs, &fence->members.real)) {
             part_add_fence(rounds, fence);
         }
     }
 }
 
-pmix_status_t sx_rounds_join(struct sx_collective *collective, const pmix_proc_t *procs,
-                             size_t proc_count, sx_answered_fn answered)
+pmix_status_t sx_rounds_join(struct sx_collective *collective, const struct sx_alias_list *procs,
+                             sx_answered_fn answered)
 {
     struct sx_server *const server = collective->members.server;
-    struct sx_rounds *rounds = rounds_find(server, procs, proc_count);
+    struct sx_rounds *rounds = rounds_find(server, procs);
 
     if (rounds == NULL) {
-        rounds = rounds_new(server, procs, proc_count);
+        rounds = rounds_new(server, procs);
         if (rounds == NULL) {
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
@@ -762,8 +758,7 @@ bool sx_rounds_fence_was_alone(struct sx_collective *fence, const struct sx_host
         return true;
     }
     if (rounds == NULL) {
-        rounds = rounds_new(fence->members.server, fence->members.real.all,
-                            fence->members.real.count);
+        rounds = rounds_new(fence->members.server, &fence->members.real);
         if (rounds == NULL) {
             return true; /* the fence's reader will refuse the bytes */
         }

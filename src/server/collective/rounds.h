@@ -101,6 +101,7 @@ pmix_status_t sx_round_blob_add(struct sx_blob *blob, const struct sx_round_entr
 #define SX_ROUNDS_PAUSE_MAX_NS SX_NS_PER_SEC
 #define SX_ROUNDS_GRACE_NS (10 * SX_NS_PER_SEC)
 
+struct sx_alias_list;
 struct sx_collective;
 struct sx_rounds;
 
@@ -125,18 +126,17 @@ static inline bool sx_round_part_commits(const struct sx_round_part *part)
     return part->rounds != NULL && part->is_named && part->step == SX_ROUND_COMMIT;
 }
 
-/* @collective takes part in the rounds over @procs (in order, each once).  All its members here
- * have called, and it is the oldest of its kind and id.  @answered is called with its status, and
- * with the contributions of all servers, concatenated.  If a round in COMMIT has not ended it, its
- * time limit and the ends of its members count again (sx_collective_engine.resume).  Return:
- * PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_rounds_join(struct sx_collective *collective, const pmix_proc_t *procs,
-                             size_t proc_count, sx_answered_fn answered);
+/* @collective takes part in the rounds over @procs (in order, each once, and named).  All its
+ * members here have called, and it is the oldest of its kind and id.  @answered is called with its
+ * status, and with the contributions of all servers, concatenated.  If a round in COMMIT has not
+ * ended it, its time limit and the ends of its members count again (sx_collective_engine.resume).
+ * Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_rounds_join(struct sx_collective *collective, const struct sx_alias_list *procs,
+                             sx_answered_fn answered);
 
 /* Return: whether there are rounds over the processes of a fence, which must then take part in
  * them. */
-bool sx_rounds_are_over(const struct sx_server *server, const pmix_proc_t *procs,
-                        size_t proc_count);
+bool sx_rounds_are_over(const struct sx_server *server, const struct sx_alias_list *procs);
 
 /* @fence was the only operation of its processes when the host was called, and this is the answer.
  * part.is_alone and part.answered are set.  Return: false when other servers have sent more than a
