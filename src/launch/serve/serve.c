@@ -370,6 +370,7 @@ static void loop(struct server *server)
     free(fds);
 }
 
+/* The spares end with their sockets. */
 static void server_end(struct server *server)
 {
     if (server->listener >= 0) {
@@ -381,6 +382,14 @@ static void server_end(struct server *server)
     for (size_t i = 0; i < server->count; i++) {
         spare_leave(server, &server->children[i]);
     }
+}
+
+static void server_deinit(struct server *server)
+{
+    sx_launch_free(server->launch);
+    sx_carry_free(server->carried);
+    free(server->children);
+    free(server->path);
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
@@ -479,6 +488,7 @@ static int serve(const struct wish *wish)
         server_end(&server);
         code = 0;
     }
+    server_deinit(&server);
     return code;
 }
 
