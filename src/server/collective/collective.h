@@ -214,7 +214,11 @@ void sx_connect_client_lost(struct sx_server *server, struct sx_client *client);
  * from it.  There is one such function.  Any thread.  Return: PMIX_SUCCESS; PMIX_ERR_INIT without a
  * server. */
 pmix_status_t sx_connect_watch(void (*fn)(const pmix_proc_t *lost, const char *nspace));
-/* The remaining members get an event if a process of that job has ended without a disconnect. */
+/* The job of @nspace ends: the remaining members of its connects get an event, if a process of the
+ * job has ended without a disconnect.  *@left is counted down by members and connects; the last
+ * connect may take more.  Return: whether all connects have been visited. */
+bool sx_connect_job_ends(struct sx_server *server, struct sx_nspace *nspace, size_t *left);
+/* The same for all that are left. */
 void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 /* The server ends. */
 void sx_connects_deinit(struct sx_server *server);

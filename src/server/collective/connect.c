@@ -344,16 +344,33 @@ void sx_connects_deinit(struct sx_server *server)
 
 /* ---- members that leave --------------------------------------------------------------------- */
 
-/* Return: the entry of @nspace in the unsaid jobs; NULL: no member of that job has ended without a
- * disconnect. */
-static pmix_proc_t *unsaid_of(const struct sx_membership_entry *entry, const char *nspace)
+/* Return: whether a member of the job @nspace has ended without a disconnect. */
+static bool is_unsaid(const struct sx_membership_entry *entry, const char *nspace)
 {
-    for (size_t i = 0; i < entry->unsaid.count; i++) {
-        if (strcmp(entry->unsaid.all[i].nspace, nspace) == 0) {
-            return &entry->unsaid.all[i];
+    SX_LIST_EACH(it, &entry->unsaid) {
+        if (strcmp(SX_LIST_ENTRY(it, struct sx_unsaid, link)->nspace, nspace) == 0) {
+            return true;
         }
     }
-    return NULL;
+    return false;
+}
+
+/* @nspace: NULL: the job @name has ended.  When memory is out, no event is sent for the job. */
+static void unsaid_add(struct sx_membership_entry *entry, struct sx_nspace *nspace,
+                       const char *name)
+{
+    struct sx_unsaid *const unsaid = malloc(sizeof(*unsaid));
+
+    if (unsaid == NULL) {
+        return;
+    }
+    *unsaid = (struct sx_unsaid){ .entry = entry };
+    PMIx_Load_nspace(unsaid->nspace, name);
+    sx_list_append(&entry->unsaid, &unsaid->link);
+    sx_list_init(&unsaid->of_job);
+    if (nspace != NULL) {
+        sx_list_append(&nspace->unsaid, &unsaid->of_job);
+    }
 }
 
 static void job_gone(struct sx_server *server, const struct sx_membership_entry *entry,
@@ -386,13 +403,14 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
         .note = &(struct sx_event_note){ .key = SHMIX_CONNECTED, .procs = &there, .is_one = true },
     };
 
-    const bool is_first = !may_go && unsaid_of(entry, job) == NULL;
+    const bool is_first = !may_go && !is_unsaid(entry, job);
+    struct sx_nspace *const nspace = is_first ? sx_nspace_find(server, job) : NULL;
 
     if (is_first) {
-        (void)sx_proc_list_add(&entry->unsaid, job, PMIX_RANK_WILDCARD);
+        unsaid_add(entry, nspace, job);
     }
     sx_membership_member_gone(server, entry, leaver, &gone);
-    if (is_first && sx_nspace_find(server, job) == NULL) {
+    if (is_first && nspace == NULL) {
         const struct sx_membership_entry *const rest = sx_memberships_find(server, there.nspace);
 
         if (rest != NULL) {
@@ -431,18 +449,26 @@ static void member_lost(struct sx_server *server, struct sx_membership_entry *en
     member_gone(server, entry, leaver);
 }
 
+bool sx_connect_job_ends(struct sx_server *server, struct sx_nspace *nspace, size_t *left)
+{
+    while (*left > 0 && !sx_list_empty(&nspace->unsaid)) {
+        struct sx_unsaid *const unsaid = SX_LIST_ENTRY(nspace->unsaid.next, struct sx_unsaid,
+                                                       of_job);
+        const struct sx_membership_entry *const entry = unsaid->entry;
+        const size_t members = sx_membership_size(&entry->published);
+
+        *left -= 1 + members < *left ? 1 + members : *left;
+        sx_unsaid_free(unsaid); /* the job may be registered again */
+        job_gone(server, entry, nspace->name);
+    }
+    return sx_list_empty(&nspace->unsaid);
+}
+
 void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
-    for (struct sx_membership_entry *entry = NULL;
-         (entry = sx_memberships_next(server, entry)) != NULL;) {
-        pmix_proc_t *const unsaid = unsaid_of(entry, nspace->name);
+    size_t left = SIZE_MAX;
 
-        if (unsaid != NULL) {
-            job_gone(server, entry, nspace->name);
-            *unsaid = entry->unsaid.all[--entry->unsaid.count]; /* the job may be registered
-                                                                 * again */
-        }
-    }
+    (void)sx_connect_job_ends(server, nspace, &left);
 }
 
 void sx_connect_client_gone(struct sx_server *server, struct sx_client *client)

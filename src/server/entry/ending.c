@@ -3,18 +3,21 @@
 /* ending.c - what the host takes away: one client at once, a namespace with all of its clients in
  * steps.
  *
- *     deregistered --> TOOLS --none is left--> CLIENTS --all are DEAD--> LOSSES --> NSPACE --> GONE
+ *     deregistered --> TOOLS --none is left--> CLIENTS --all are DEAD--\
+ *                             GONE <-- NSPACE <-- UNSAID <-- LOSSES <--/
  *
  * From the start no client of the namespace is served, and no process becomes one; others find the
  * namespace until NSPACE, where its name is free.  Inviters of its processes to groups are informed
- * in LOSSES, as long as these have their name.  Calls of the host that name it wait until GONE is
- * over, and are made then in their order.  A call that cannot wait, on the loop's own thread, does
- * first what is left; so does the end of the server. */
+ * in LOSSES, as long as these have their name, and processes that are still connected with it in
+ * UNSAID.  Calls of the host that name it wait until GONE is over, and are made then in their
+ * order.  A call that cannot wait, on the loop's own thread, does first what is left; so does the
+ * end of the server. */
 #include "server/entry/entry.h"
 
 #include <string.h>
 
 #include "base/status.h"
+#include "server/collective/collective.h"
 #include "server/event/event.h"
 #include "server/group/group.h"
 #include "server/model/family.h"
@@ -25,6 +28,8 @@
 #define NSPACE_UNITS 100u
 #define LOSSES 64u /* in one piece */
 #define LOSS_UNITS 3u
+#define UNSAID 16u /* in one piece, with their members */
+#define UNSAID_UNITS 2u
 #define WAIT_UNITS 1u         /* for a request that ends with its client */
 #define FORGOTTEN_PER_UNIT 4u /* clients that are not connected */
 
@@ -90,9 +95,19 @@ static size_t losses_act(struct sx_server *server, struct sx_nspace *nspace)
     size_t left = LOSSES;
 
     if (sx_invite_losses_act(server, &left)) {
-        nspace->ending.stage = SX_ENDING_NSPACE;
+        nspace->ending.stage = SX_ENDING_UNSAID;
     }
     return 1 + (LOSSES - left) * LOSS_UNITS;
+}
+
+static size_t unsaid_act(struct sx_server *server, struct sx_nspace *nspace)
+{
+    size_t left = UNSAID;
+
+    if (sx_connect_job_ends(server, nspace, &left)) {
+        nspace->ending.stage = SX_ENDING_NSPACE;
+    }
+    return 1 + (UNSAID - left) * UNSAID_UNITS;
 }
 
 /* Some of its clients, of which there are still some. */
@@ -113,6 +128,8 @@ static size_t piece(struct sx_server *server, struct sx_nspace *nspace)
         return next_take_away(server, nspace);
     case SX_ENDING_LOSSES:
         return losses_act(server, nspace);
+    case SX_ENDING_UNSAID:
+        return unsaid_act(server, nspace);
     case SX_ENDING_NSPACE:
         nspace->ending.stage = SX_ENDING_GONE;
         sx_nspace_end_begin(server, nspace);

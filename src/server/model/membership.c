@@ -73,11 +73,25 @@ static uint64_t bytes_of(size_t record_size, size_t members, size_t notified_cou
            members * sizeof(struct sx_belonging) + notified_count * sizeof(pmix_proc_t);
 }
 
+void sx_unsaid_free(struct sx_unsaid *unsaid)
+{
+    sx_list_remove(&unsaid->link);
+    sx_list_remove(&unsaid->of_job);
+    free(unsaid);
+}
+
+static void unsaid_clear(struct sx_membership_entry *entry)
+{
+    while (!sx_list_empty(&entry->unsaid)) {
+        sx_unsaid_free(SX_LIST_ENTRY(entry->unsaid.next, struct sx_unsaid, link));
+    }
+}
+
 static void entry_free(struct sx_membership_entry *entry)
 {
     if (entry != NULL) {
         sx_belongings_clear(&entry->belongings);
-        sx_proc_list_clear(&entry->unsaid);
+        unsaid_clear(entry);
         free(entry->record);
         free(entry->alias);
         free(entry->id);
@@ -229,6 +243,7 @@ static pmix_status_t entry_new(struct sx_memberships *all,
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     sx_list_init(&entry->owned);
+    sx_list_init(&entry->unsaid);
     if (options->id != NULL) {
         entry->id = strdup(options->id);
     }

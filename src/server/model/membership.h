@@ -115,10 +115,20 @@ struct sx_membership_entry {
     struct sx_belongings belongings;
     /* Of a connected namespace: collective/connect.c. */
     struct sx_table_node written;
-    struct sx_proc_list unsaid;   /* jobs of which a member here has ended without a disconnect */
+    struct sx_list unsaid;        /* struct sx_unsaid */
     bool parted;                  /* all have fenced since: no member depends on another */
     struct sx_proc_list notified; /* of a set: as the host named them, if by wildcards */
 };
+
+/* A job of which a member of @entry has ended without a disconnect: collective/connect.c. */
+struct sx_unsaid {
+    struct sx_list link;   /* entry.unsaid */
+    struct sx_list of_job; /* nspace.unsaid; in no list: the job has ended before */
+    struct sx_membership_entry *entry;
+    char nspace[PMIX_MAX_NSLEN + 1];
+};
+/* Remove it from both, and free it. */
+void sx_unsaid_free(struct sx_unsaid *unsaid);
 
 /* A row of the column SX_MEMBERSHIP_ROWS. */
 struct sx_membership_slot {

@@ -137,6 +137,7 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     sx_list_init(&nspace->tool_sets);
     sx_list_init(&nspace->group_values);
     sx_list_init(&nspace->kept);
+    sx_list_init(&nspace->unsaid);
     sx_list_init(&nspace->awaited);
     SX_FAMILIES_NOTIFY(server, nspace_added, server, nspace);
     sx_list_append(&server->registry.nspaces, &nspace->link);

@@ -195,6 +195,7 @@ enum sx_ending_stage {
     SX_ENDING_TOOLS,
     SX_ENDING_CLIENTS,
     SX_ENDING_LOSSES,
+    SX_ENDING_UNSAID,
     SX_ENDING_NSPACE,
     SX_ENDING_GONE
 };
@@ -249,6 +250,7 @@ struct sx_nspace {
     size_t event_sweep_at;       /* event.c */
     struct sx_list events_dirty; /* server.events_dirty */
     struct sx_list events_sweep; /* event.sweeps */
+    struct sx_list unsaid;       /* struct sx_unsaid: processes of it were connected at their end */
     struct sx_list awaited;      /* get_index.h: its ranks that Gets wait for */
 };
 

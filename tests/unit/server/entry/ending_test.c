@@ -10,6 +10,7 @@
 
 #include "../../control/engines.h"
 #include "../hosted.h"
+#include "server/collective/collective.h"
 #include "server/group/invitation.h"
 
 TestSuite(ending, .init = hosted_begin, .fini = hosted_end, .timeout = 60);
@@ -222,6 +223,100 @@ Test(ending, informs_the_inviters_of_its_guests_in_steps)
     hosted_call(guests_invite, &guests);
     wait_for(1);
     cr_expect_eq(guests.left, 0);
+    cr_expect_eq(clients(), SIZE_MAX);
+}
+
+/* ---- connects -------------------------------------------------------------------------------- */
+
+#define CONNECTS 2000u
+#define UNSAID_MAX 300u /* in one turn */
+
+struct connects {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    size_t left;
+    uint64_t events;
+    bool is_leaving;
+};
+
+static size_t list_count(const struct sx_list *list)
+{
+    size_t count = 0;
+
+    SX_LIST_EACH(it, list) {
+        count++;
+    }
+    return count;
+}
+
+static void connects_watch(void *arg, uint64_t now_ns)
+{
+    struct connects *const connects = arg;
+    struct sx_nspace *const nspace = sx_nspace_find(connects->server, JOB);
+    const size_t left = nspace != NULL ? list_count(&nspace->unsaid) : 0;
+
+    (void)now_ns;
+    if (connects->is_leaving) {
+        connects->is_leaving = sx_membership_is_leaving(connects->server,
+                                                        sx_client_find(nspace, 0));
+        if (!connects->is_leaving) {
+            connects->events = sx_nspace_find(connects->server, "other")->events.newest;
+            connects->left = left;
+            deregister(DEREGISTER);
+        }
+    } else {
+        cr_expect_leq(connects->left - left, UNSAID_MAX);
+        connects->left = left;
+    }
+    if (nspace != NULL) {
+        cr_assert_eq(sx_loop_post(connects->server->loop, &connects->post), PMIX_SUCCESS);
+    }
+}
+
+/* A process of JOB is in many connects with one of another job, and ends without a disconnect. */
+static pmix_status_t connects_make(struct sx_server *server, void *arg)
+{
+    struct connects *const connects = arg;
+    pmix_proc_t procs[2];
+
+    PMIx_Load_procid(&procs[0], JOB, 0);
+    PMIx_Load_procid(&procs[1], "other", 0);
+    for (unsigned i = 0; i < CONNECTS; i++) {
+        struct sx_membership_entry *entry;
+        char name[32];
+        const struct sx_membership_options options = {
+            .name = name, .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = 2
+        };
+
+        snprintf(name, sizeof(name), "connected.%u", i);
+        cr_assert_eq(sx_memberships_add(server, &options, &entry), PMIX_SUCCESS);
+    }
+    sx_client_find(sx_nspace_find(server, "other"), 0)->state = SX_CLIENT_CONNECTED;
+    sx_connect_client_gone(server, sx_client_find(sx_nspace_find(server, JOB), 0));
+    *connects = (struct connects){ .server = server, .is_leaving = true };
+    connects->post = (struct sx_loop_post){ .fn = connects_watch, .arg = connects };
+    return sx_loop_post(server->loop, &connects->post);
+}
+
+static pmix_status_t connects_judge(struct sx_server *server, void *arg)
+{
+    const struct connects *const connects = arg;
+    struct sx_client *const other = sx_client_find(sx_nspace_find(server, "other"), 0);
+
+    cr_expect_eq(other->nspace->events.newest - connects->events, CONNECTS);
+    other->state = SX_CLIENT_REGISTERED;
+    return PMIX_SUCCESS;
+}
+
+Test(ending, informs_the_connected_in_steps)
+{
+    static struct connects connects;
+
+    hosted_job_of(JOB, 1, 1);
+    hosted_job_of("other", 1, 1);
+    hosted_call(connects_make, &connects);
+    wait_for(1);
+    hosted_call(connects_judge, &connects);
     cr_expect_eq(clients(), SIZE_MAX);
 }
 
