@@ -144,6 +144,10 @@ void sx_collective_unlink(struct sx_collective *collective)
 
 void sx_collective_free(struct sx_collective *collective)
 {
+    struct sx_collective_state *const state = &collective->members.server->collective;
+
+    state->open_count--;
+    sx_quota_give_back(&state->quota, &collective->quota);
     sx_shown_remove(collective->members.server, &collective->shown);
     sx_timer_remove(&collective->deadline);
     sx_rounds_leave(collective);
@@ -153,6 +157,7 @@ void sx_collective_free(struct sx_collective *collective)
     sx_collective_unlink(collective);
     sx_list_remove(&collective->unread);
     sx_list_remove(&collective->naming);
+    sx_list_remove(&collective->marked);
     if (!sx_list_empty(&collective->meant.link)) {
         sx_table_remove(&collective->members.server->collective.meant, &collective->meant);
     }
@@ -422,6 +427,24 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
                : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
+/* Open operations have a bound: the beginning and the end of a job visit all of them. */
+static pmix_status_t quota_take(struct sx_collective *collective, const struct sx_client *opener)
+{
+    struct sx_collective_state *const state = &collective->members.server->collective;
+    const struct sx_quota_owner owner = sx_quota_owner_of(opener);
+
+    if (state->open_count <= SX_COLLECTIVES_FREE) {
+        return PMIX_SUCCESS;
+    }
+    if (state->quota.what == NULL) {
+        sx_quota_init(&state->quota, "open collective operations", SX_COLLECTIVES_MAX,
+                      SX_COLLECTIVES_BYTES_MAX, collective->members.server->seed);
+    }
+    return sx_quota_take(&state->quota, &owner, false,
+                         sizeof(*collective) + collective->members.proc_count * sizeof(pmix_proc_t),
+                         &collective->quota);
+}
+
 pmix_status_t sx_collective_new(struct sx_server *server, uint64_t hash,
                                 struct sx_collective *oldest, struct sx_arrival *arrival,
                                 struct sx_collective **ret)
@@ -435,8 +458,10 @@ pmix_status_t sx_collective_new(struct sx_server *server, uint64_t hash,
     sx_list_init(&collective->link);
     sx_list_init(&collective->unread);
     sx_list_init(&collective->naming);
+    sx_list_init(&collective->marked);
     sx_list_init(&collective->meant.link);
     collective->serial = ++server->collective.last;
+    server->collective.open_count++;
     collective->begun_ns = server->turn.now_ns;
     sx_merged_infos_init(&collective->wishes);
     collective->members.server = server;
@@ -460,6 +485,9 @@ pmix_status_t sx_collective_new(struct sx_server *server, uint64_t hash,
     if (arrival->options.id != NULL) {
         collective->id = strdup(arrival->options.id);
         rc = collective->id != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = quota_take(collective, arrival->client);
     }
     if (rc == PMIX_SUCCESS) {
         rc = collective_open(collective, hash, oldest);
@@ -555,7 +583,8 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
 
         pmix_status_t status;
 
-        if (!collective->kind->host_answered(collective, answer, &status)) {
+        if ((collective->unlooked > 0 && !collective->engine->look(collective)) ||
+            !collective->kind->host_answered(collective, answer, &status)) {
             return;
         }
         if (status == PMIX_ERR_WOULD_BLOCK && collective_awaits(collective)) {
@@ -683,6 +712,10 @@ bool sx_collective_try(struct sx_collective *collective)
         }
         return is_refused;
     }
+    if (collective->unlooked > 0) {
+        collective->is_ripe = true;
+        return false;
+    }
     if (collective->members.arrived_count < collective->members.count) {
         return false;
     }
@@ -713,11 +746,15 @@ bool sx_collective_try(struct sx_collective *collective)
 
 void sx_collective_end_all(struct sx_server *server)
 {
+    while (sx_list_pop(&server->collective.ends) != NULL) {
+    }
     SX_LIST_EACH(it, &server->collective.all) {
         sx_collective_close(SX_LIST_ENTRY(it, struct sx_collective, link));
     }
+    sx_quota_deinit(&server->collective.quota);
     sx_table_deinit(&server->collective.signatures);
     sx_table_deinit(&server->collective.meant);
+    sx_table_deinit(&server->collective.named);
     sx_table_deinit(&server->collective.owed);
     sx_table_deinit(&server->collective.rounds);
 }

@@ -43,6 +43,11 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
 bool sx_collective_arrive_long(struct sx_server *server, struct sx_client *client,
                                struct sx_frame *frame);
 
+/* Open operations of all clients; those beyond the second number are shared (quota.h). */
+#define SX_COLLECTIVES_MAX 65536u
+#define SX_COLLECTIVES_BYTES_MAX (UINT64_C(4) << 30) /* of their lists of processes */
+#define SX_COLLECTIVES_FREE 4096u
+
 /* The host has registered @client: open operations that name it expect it too. */
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client);
 /* The host has registered @nspace: operations that waited for this find their members. */
@@ -55,6 +60,12 @@ void sx_collective_client_connected(struct sx_server *server, struct sx_client *
  * it had joined, continue or end as their row requires (server/entry/kinds.c).  An operation in
  * which no member waits any more ends. */
 void sx_collective_client_gone(struct sx_server *server, struct sx_client *client);
+/* Those that are left of these are looked at before the client's state changes: all of @client; up
+ * to @max of the clients of @nspace.  Return: how many; 0: none is left. */
+void sx_collective_client_looks(struct sx_server *server, struct sx_client *client);
+size_t sx_collective_nspace_looks(struct sx_server *server, const struct sx_nspace *nspace,
+                                  size_t max);
+void sx_collective_ends_init(struct sx_server *server);
 /* @client has left a group, but still runs.  Operations that do not name it any more do not wait
  * for it.  They have @pardons (SX_PARDON_*) from now on. */
 void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,

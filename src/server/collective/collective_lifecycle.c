@@ -12,6 +12,7 @@
 
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client)
 {
+    sx_collective_client_looks(server, client);
     SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
@@ -120,11 +121,12 @@ void sx_collective_nspace_registered(struct sx_server *server, struct sx_nspace 
 
 void sx_collective_client_connected(struct sx_server *server, struct sx_client *client)
 {
-    SX_LIST_EACH(it, &server->collective.all) {
-        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+    sx_collective_client_looks(server, client);
+    SX_LIST_EACH(it, &client->operations) {
+        struct sx_collective *const collective = sx_collective_of(
+            SX_LIST_ENTRY(it, struct sx_member, of_client));
 
-        if (sx_shown_has_row(&collective->shown) &&
-            sx_members_find(&collective->members, client) != NULL) {
+        if (sx_shown_has_row(&collective->shown)) {
             sx_shown_changed(server, &collective->shown);
         }
     }
@@ -189,22 +191,144 @@ static bool collective_resume(struct sx_collective *collective)
     return !freed;
 }
 
-void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)
+/* ---- the end of a client ---------------------------------------------------------------------
+ *
+ *     a client goes --> its operations are UNLOOKED --in steps--> each continues, or ends
+ *
+ * Meanwhile no operation with such a member succeeds.  The effect of the end depends on the state
+ * of the client, so all are looked at before that changes: before another process comes in its
+ * place, and before its namespace goes. */
+
+#define ENDS_PER_TURN 1500u /* operations */
+
+/* Return: whether @collective is still there. */
+static bool look(struct sx_collective *collective, struct sx_member *member)
 {
-    struct sx_collective_walk walk;
-    struct sx_collective *collective;
+    bool *const outer = collective->ret_freed;
+    bool freed = false;
 
-    sx_collective_walk_begin(server, &walk);
-    while ((collective = sx_collective_walk_next(server, &walk)) != NULL) {
-        struct sx_member *member = sx_members_find(&collective->members, client);
+    collective->ret_freed = &freed;
+    if (collective->is_owed || collective->is_failed) {
+        sx_failed_leave(collective, member->client);
+    } else if (!sx_round_part_commits(&collective->part)) {
+        member_look(collective, member);
+    }
+    if (!freed) {
+        collective->ret_freed = outer;
+    } else if (outer != NULL) {
+        *outer = true;
+    }
+    return !freed;
+}
 
-        if (collective->is_owed || collective->is_failed) {
-            sx_failed_leave(collective, client);
-        } else if (member != NULL && !sx_round_part_commits(&collective->part)) {
-            member_look(collective, member);
+/* Return: whether the operation of @member is still there. */
+static bool unlooked_look(struct sx_client *client, struct sx_member *member)
+{
+    struct sx_collective *const collective = sx_collective_of(member);
+
+    sx_list_remove(&member->of_client);
+    sx_list_append(&client->operations, &member->of_client);
+    member->is_unlooked = false;
+    collective->unlooked--;
+    if (!look(collective, member)) {
+        return false;
+    }
+    if (!collective->is_ripe || collective->unlooked > 0 || collective->is_over) {
+        return true;
+    }
+    collective->is_ripe = false;
+    return !sx_collective_try(collective);
+}
+
+/* Look at up to *@left of the operations of @client. */
+static void client_looks(struct sx_client *client, size_t *left)
+{
+    while (*left > 0 && !sx_list_empty(&client->unlooked)) {
+        --*left;
+        (void)unlooked_look(client,
+                            SX_LIST_ENTRY(client->unlooked.next, struct sx_member, of_client));
+    }
+    if (sx_list_empty(&client->unlooked)) {
+        sx_list_remove(&client->ending);
+    }
+}
+
+static bool ends_step(struct sx_server *server, size_t *left)
+{
+    struct sx_list *const all = &server->collective.ends;
+
+    while (*left > 0 && !sx_list_empty(all)) {
+        struct sx_client *const client = sx_client_retain(
+            SX_LIST_ENTRY(all->next, struct sx_client, ending));
+
+        client_looks(client, left);
+        sx_client_release(client);
+    }
+    return sx_list_empty(all);
+}
+
+void sx_collective_ends_init(struct sx_server *server)
+{
+    sx_list_init(&server->collective.ends);
+    sx_steps_init(&server->collective.ending, server, ends_step, ENDS_PER_TURN);
+}
+
+void sx_collective_client_looks(struct sx_server *server, struct sx_client *client)
+{
+    size_t left = SIZE_MAX;
+
+    (void)server;
+    client_looks(client, &left);
+}
+
+size_t sx_collective_nspace_looks(struct sx_server *server, const struct sx_nspace *nspace,
+                                  size_t max)
+{
+    size_t left = max;
+
+    SX_LIST_EACH(it, &server->collective.ends) {
+        struct sx_client *const client = SX_LIST_ENTRY(it, struct sx_client, ending);
+
+        if (client->nspace == nspace) {
+            client_looks(client, &left);
+            break;
         }
     }
-    sx_collective_walk_end(server, &walk);
+    return max - left;
+}
+
+static bool collective_look(struct sx_collective *collective)
+{
+    struct sx_members *const members = &collective->members;
+    bool is_there = true;
+    size_t i = 0;
+
+    while (is_there && collective->unlooked > 0 && i < members->count) {
+        struct sx_member *const member = &members->all[i];
+        const size_t count = members->count;
+
+        is_there = !member->is_unlooked || unlooked_look(member->client, member);
+        i += is_there && members->count == count;
+    }
+    return is_there;
+}
+
+void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_collective_state *const state = &server->collective;
+
+    SX_LIST_EACH(it, &client->operations) {
+        struct sx_member *const member = SX_LIST_ENTRY(it, struct sx_member, of_client);
+
+        member->is_unlooked = true;
+        sx_collective_of(member)->unlooked++;
+    }
+    sx_list_splice(&client->unlooked, &client->operations);
+    if (!sx_list_empty(&client->unlooked)) {
+        sx_list_remove(&client->ending);
+        sx_list_append(&state->ends, &client->ending);
+        sx_steps_go(&state->ending);
+    }
 }
 
 /* If the operation ends because @member is missing, it must fail for later callers too, whose lists
@@ -220,14 +344,17 @@ static void member_withdraws(struct sx_collective *collective, struct sx_member 
 void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,
                                    uint8_t pardons)
 {
-    struct sx_collective_walk walk;
-    struct sx_collective *collective;
+    struct sx_list left = SX_LIST_INIT(left);
+    struct sx_list *link;
 
-    sx_collective_walk_begin(server, &walk);
-    while ((collective = sx_collective_walk_next(server, &walk)) != NULL) {
-        struct sx_member *const member = sx_members_find(&collective->members, client);
+    (void)server;
+    sx_list_splice(&left, &client->operations);
+    while ((link = sx_list_pop(&left)) != NULL) { /* the end of one may end others */
+        struct sx_member *const member = SX_LIST_ENTRY(link, struct sx_member, of_client);
+        struct sx_collective *const collective = sx_collective_of(member);
 
-        if (member != NULL && !member->arrived && client->nspace != NULL &&
+        sx_list_append(&client->operations, link);
+        if (!member->arrived && client->nspace != NULL &&
             !sx_members_name(&collective->members, client)) {
             collective->pardons |= pardons;
             if (collective->is_owed || collective->is_failed) {
@@ -237,7 +364,6 @@ void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *c
             }
         }
     }
-    sx_collective_walk_end(server, &walk);
 }
 
 /* Return: whether the signature, as its lists are now, has a process on another node. */
@@ -280,40 +406,44 @@ static void one_elsewhere_gone(struct sx_collective *collective, bool died, uint
     }
 }
 
-void sx_collective_list_mark(struct sx_server *server, const struct sx_membership_entry *list,
-                             bool died, uint8_t pardons)
-{
-    SX_LIST_EACH(it, &server->collective.all) {
-        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+struct mark {
+    struct sx_server *server;
+    bool died;
+    uint8_t pardons;
+};
 
-        collective->has_left = !collective->is_over &&
-                               sx_members_have_list(&collective->members, list);
-        collective->is_kept |= collective->has_left && died && !collective->kind->commits &&
-                               ((collective->pardons | pardons) & SX_PARDON_BEFORE) == 0;
+static void list_mark(struct sx_collective *collective, void *arg)
+{
+    const struct mark *const mark = arg;
+
+    if (!collective->is_over) {
+        sx_list_remove(&collective->marked);
+        sx_list_append(&mark->server->collective.marked, &collective->marked);
+        collective->is_kept |= mark->died && !collective->kind->commits &&
+                               ((collective->pardons | mark->pardons) & SX_PARDON_BEFORE) == 0;
     }
 }
 
-/* Return: the first operation with a mark that is newer than @serial. */
-static struct sx_collective *first_marked(const struct sx_server *server, uint64_t serial)
+void sx_collective_list_mark(struct sx_server *server, const struct sx_membership_entry *list,
+                             bool died, uint8_t pardons)
 {
-    SX_LIST_EACH(it, &server->collective.all) {
-        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+    struct mark mark = { .server = server, .died = died, .pardons = pardons };
 
-        if (collective->serial > serial && !collective->is_over && collective->has_left) {
-            return collective;
-        }
+    while (sx_list_pop(&server->collective.marked) != NULL) {
     }
-    return NULL;
+    sx_collectives_of_list(server, list, list_mark, &mark);
 }
 
 void sx_collective_member_elsewhere_gone(struct sx_server *server, bool died, uint8_t pardons)
 {
-    struct sx_collective *collective = NULL;
-    uint64_t last = 0;
+    struct sx_list *link;
 
-    while ((collective = first_marked(server, last)) != NULL) {
-        last = collective->serial; /* the operation may end here, and others with it */
-        one_elsewhere_gone(collective, died, pardons);
+    while ((link = sx_list_pop(&server->collective.marked)) != NULL) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(link, struct sx_collective, marked);
+
+        if (!collective->is_over) { /* else the end of another has ended it */
+            one_elsewhere_gone(collective, died, pardons);
+        }
     }
 }
 
@@ -324,6 +454,7 @@ static void collective_go_on(struct sx_collective *collective, struct sx_client 
 }
 
 const struct sx_collective_engine sx_collective_engine = { .resume = collective_resume,
+                                                           .look = collective_look,
                                                            .go_on = collective_go_on,
                                                            .stop = sx_collective_end,
                                                            .failed = sx_failed_passed };
@@ -368,6 +499,8 @@ void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspac
     struct sx_list gone = SX_LIST_INIT(gone); /* one may end the next ones, which are in the list */
     struct sx_list *link;
 
+    while (sx_collective_nspace_looks(server, nspace, SIZE_MAX) > 0) {
+    }
     SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 

@@ -13,22 +13,23 @@
 #include "server/event/event.h"
 #include "server/port/port.h"
 
+static void list_has_ended(struct sx_collective *collective, void *arg)
+{
+    (void)arg;
+    if (!collective->is_over || collective->is_owed ||
+        (collective->is_failed && !collective->with_host)) {
+        collective->by_list = true;
+        sx_collective_end_soon(collective, PMIX_ERR_NOT_FOUND);
+    } else if (collective->is_failed) {
+        sx_failed_forget(collective);
+    }
+}
+
 void sx_membership_end(struct sx_server *server, struct sx_membership_entry *entry)
 {
     const char *const name = sx_membership_name(&entry->published);
 
-    SX_LIST_EACH(it, &server->collective.all) {
-        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
-
-        if ((!collective->is_over || collective->is_owed ||
-             (collective->is_failed && !collective->with_host)) &&
-            sx_members_have_list(&collective->members, entry)) {
-            collective->by_list = true;
-            sx_collective_end_soon(collective, PMIX_ERR_NOT_FOUND);
-        } else if (collective->is_failed && sx_members_have_list(&collective->members, entry)) {
-            sx_failed_forget(collective);
-        }
-    }
+    sx_collectives_of_list(server, entry, list_has_ended, NULL);
     sx_connect_nodes_end(server, name);
     if (entry->published.head.kind == SX_MEMBERSHIP_CONNECTED) {
         sx_table_remove(&server->collective.connects, &entry->written);
@@ -49,18 +50,19 @@ static bool is_failed_by(const struct sx_collective *collective, struct sx_clien
            end != PMIX_SUCCESS && end != PMIX_ERR_PARTIAL_SUCCESS;
 }
 
-static void collectives_notify(struct sx_server *server, const struct sx_membership_entry *entry,
-                               struct sx_client *client, uint8_t pardons)
-{
-    SX_LIST_EACH(it, &server->collective.all) {
-        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+struct departure {
+    struct sx_client *client;
+    uint8_t pardons;
+};
 
-        if (sx_members_have_list(&collective->members, entry) &&
-            sx_members_find(&collective->members, client) != NULL) {
-            collective->is_bound = true;
-            collective->pardons |= pardons;
-            collective->is_kept |= is_failed_by(collective, client);
-        }
+static void client_leaves_list(struct sx_collective *collective, void *arg)
+{
+    const struct departure *const departure = arg;
+
+    if (sx_members_find(&collective->members, departure->client) != NULL) {
+        collective->is_bound = true;
+        collective->pardons |= departure->pardons;
+        collective->is_kept |= is_failed_by(collective, departure->client);
     }
 }
 
@@ -103,21 +105,17 @@ bool sx_membership_left(struct sx_server *server, const struct sx_membership_ent
     return here;
 }
 
-/* Operations that the host does not have yet will be sent to it with the processes that @list has
- * now: all nodes do so. */
-static void collectives_mean_anew(struct sx_server *server, const struct sx_membership_entry *list)
+/* Operations that the host does not have yet will be sent to it with the processes that their list
+ * has now: all nodes do so. */
+static void list_has_changed(struct sx_collective *collective, void *arg)
 {
-    SX_LIST_EACH(it, &server->collective.all) {
-        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+    (void)arg;
+    if (!collective->is_over && !collective->with_host && !collective->is_kept) {
+        const pmix_status_t rc = sx_members_mean_anew(&collective->members);
 
-        if (sx_members_have_list(&collective->members, list) && !collective->is_over &&
-            !collective->with_host && !collective->is_kept) {
-            const pmix_status_t rc = sx_members_mean_anew(&collective->members);
-
-            if (rc != PMIX_SUCCESS) {
-                collective->by_list = true;
-                sx_collective_end_soon(collective, rc);
-            }
+        if (rc != PMIX_SUCCESS) {
+            collective->by_list = true;
+            sx_collective_end_soon(collective, rc);
         }
     }
 }
@@ -130,7 +128,7 @@ pmix_status_t sx_membership_leave(struct sx_server *server, struct sx_membership
     if (rc == PMIX_SUCCESS && !sx_membership_left(server, entry, left)) {
         sx_membership_end(server, entry);
     } else if (rc == PMIX_SUCCESS) {
-        collectives_mean_anew(server, entry);
+        sx_collectives_of_list(server, entry, list_has_changed, NULL);
     }
     return rc;
 }
@@ -151,10 +149,11 @@ static bool is_elsewhere(struct sx_server *server, const struct sx_proc_list *pr
 void sx_membership_member_gone(struct sx_server *server, struct sx_membership_entry *entry,
                                const struct sx_leaver *leaver, const struct sx_member_gone *gone)
 {
+    struct departure departure = { .client = leaver->client, .pardons = gone->pardons };
     struct sx_client *const known = leaver->client->nspace != NULL ? leaver->client : NULL;
     struct sx_proc_list left = { .all = NULL };
 
-    collectives_notify(server, entry, leaver->client, gone->pardons);
+    sx_collectives_of_list(server, entry, client_leaves_list, &departure);
     if (sx_membership_leave(server, entry, &leaver->proc, &left) != PMIX_SUCCESS) {
         sx_membership_end(server, entry); /* memory is out: better no list than a wrong one */
     } else if (gone->code != PMIX_SUCCESS && !gone->is_quiet) {
@@ -203,13 +202,10 @@ static void busy_find(struct sx_server *server, const struct sx_leaver *leaver,
                       enum sx_membership_kind kind, struct sx_list *busy)
 {
     sx_list_init(busy);
-    SX_LIST_EACH(it, &server->collective.all) {
-        const struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective,
-                                                                     link);
+    SX_LIST_EACH(it, &leaver->client->operations) {
+        const struct sx_member *const member = SX_LIST_ENTRY(it, struct sx_member, of_client);
 
-        if (sx_members_find(&collective->members, leaver->client) != NULL) {
-            busy_take(server, leaver, kind, collective, busy);
-        }
+        busy_take(server, leaver, kind, sx_collective_of(member), busy);
     }
 }
 

@@ -25,7 +25,74 @@ static void member_release(struct sx_member *member)
     if (member->arrived) {
         sx_pending_uncount(member->client, SX_PENDING_ARRIVAL, member->bytes);
     }
+    if (member->of_client.next != NULL) {
+        sx_list_remove(&member->of_client);
+        sx_collective_of(member)->unlooked -= member->is_unlooked;
+    }
     sx_client_release(member->client);
+}
+
+/* Hang the members at their clients. */
+static void members_hang(struct sx_members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        struct sx_member *const member = &members->all[i];
+
+        member->members = members;
+        sx_list_append(&member->client->operations, &member->of_client);
+    }
+}
+
+/* The members from @first on have moved: their neighbours, which are in other operations, point to
+ * where they were. */
+static void links_mend(struct sx_member *first, const struct sx_member *end)
+{
+    for (struct sx_member *member = first; member < end; member++) {
+        if (member->of_client.next != NULL) {
+            member->of_client.prev->next = member->of_client.next->prev = &member->of_client;
+        }
+    }
+}
+
+static void names_clear(struct sx_members *members)
+{
+    for (size_t i = 0; i < members->named_count; i++) {
+        sx_table_remove(&members->server->collective.named, &members->named[i].node);
+    }
+    free(members->named);
+    members->named = NULL;
+    members->named_count = 0;
+}
+
+/* Return: whether the name at @i is another than the one before. */
+static bool is_new_name(const struct sx_members *members, size_t i)
+{
+    return i == 0 || strcmp(members->procs[i - 1].nspace, members->procs[i].nspace) != 0;
+}
+
+/* Add the signature to the table of names.  Return: false when memory is out. */
+static bool names_add(struct sx_members *members)
+{
+    struct sx_server *const server = members->server;
+    size_t count = 0;
+    bool is_added = true;
+
+    for (size_t i = 0; i < members->proc_count; i++) {
+        count += is_new_name(members, i);
+    }
+    members->named = calloc(count + 1, sizeof(*members->named));
+    is_added = members->named != NULL;
+    for (size_t i = 0; i < members->proc_count && is_added; i++) {
+        struct sx_named *const named = &members->named[members->named_count];
+
+        if (is_new_name(members, i)) {
+            named->members = members;
+            is_added = sx_table_add(&server->collective.named, &named->node,
+                                    sx_nspace_hash(server, members->procs[i].nspace));
+            members->named_count += is_added;
+        }
+    }
+    return is_added;
 }
 
 void sx_members_clear(struct sx_members *members)
@@ -34,6 +101,7 @@ void sx_members_clear(struct sx_members *members)
         member_release(&members->all[i]);
     }
     free(members->all);
+    names_clear(members);
     sx_alias_list_clear(&members->real);
     free(members->procs);
 }
@@ -56,14 +124,36 @@ static bool mean_by(const struct sx_members *members, const struct sx_membership
            sx_memberships_find_of(members->server, members->uid, name) == entry;
 }
 
-bool sx_members_have_list(const struct sx_members *members, const struct sx_membership_entry *entry)
+static void each_of_name(struct sx_server *server, const struct sx_membership_entry *entry,
+                         const char *name, sx_of_list_fn fn, void *arg)
 {
-    return mean_by(members, entry, sx_membership_name(&entry->published)) ||
-           (entry->alias != NULL && mean_by(members, entry, entry->alias));
+    const struct sx_table *const all = &server->collective.named;
+    struct sx_table_node *node = sx_table_first(all, sx_nspace_hash(server, name));
+
+    while (node != NULL) {
+        struct sx_members *const members = SX_CONTAINER(node, struct sx_named, node)->members;
+
+        node = sx_table_next(all, node);
+        if (mean_by(members, entry, name)) {
+            fn(SX_CONTAINER(members, struct sx_collective, members), arg);
+        }
+    }
+}
+
+void sx_collectives_of_list(struct sx_server *server, const struct sx_membership_entry *entry,
+                            sx_of_list_fn fn, void *arg)
+{
+    if (server->collective.named.count > 0) {
+        each_of_name(server, entry, sx_membership_name(&entry->published), fn, arg);
+        if (entry->alias != NULL) {
+            each_of_name(server, entry, entry->alias, fn, arg);
+        }
+    }
 }
 
 void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs)
 {
+    names_clear(members);
     free(members->procs);
     members->procs = procs->all;
     members->proc_count = procs->count;
@@ -224,7 +314,10 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
     }
     if (rc == PMIX_SUCCESS) {
         members_sort(members);
-        rc = members->gone;
+        members_hang(members);
+        rc = (members->real.made != NULL || members->has_unknown) && !names_add(members)
+                 ? PMIX_ERR_OUT_OF_RESOURCE
+                 : members->gone;
     }
     return rc;
 }
@@ -324,6 +417,7 @@ void sx_members_leave(struct sx_members *members, struct sx_member *member)
     member_release(member);
     memmove(member, member + 1, behind * sizeof(*member));
     members->count--;
+    links_mend(member, members->all + members->count);
     members->incomplete = true;
 }
 
@@ -423,7 +517,10 @@ pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *cl
     if (!member_add(members, client)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    members->all[members->count - 1].members = members;
     qsort(members->all, members->count, sizeof(*members->all), members_order);
+    links_mend(members->all, members->all + members->count);
+    sx_list_append(&client->operations, &sx_members_find(members, client)->of_client);
     return PMIX_SUCCESS;
 }
 

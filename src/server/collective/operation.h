@@ -129,14 +129,23 @@ bool sx_generation_any_older(struct sx_generation *oldest, const struct sx_gener
  * namespaces or groups means the processes that these have when the operation begins. */
 
 struct sx_member {
-    struct sx_client *client; /* retained */
-    uint32_t op;              /* the client's own number for the call */
+    struct sx_client *client;   /* retained */
+    struct sx_members *members; /* that have it, while it hangs: */
+    struct sx_list of_client;   /* client.operations, or .unlooked; zeroed: it hangs nowhere */
+    bool is_unlooked;           /* the end of its client has still to change the operation */
+    uint32_t op;                /* the client's own number for the call */
     bool arrived;
     bool is_behind;     /* it has called when the operation had failed, and been kept: no quota */
     uint8_t receives;   /* SX_HEARS_* */
     size_t bytes;       /* size of what it has sent, for its client's quota */
     uint64_t news_sent; /* how many of all bytes of its news the host has received */
     uint64_t repeats;   /* of those of a failed operation: that it has called, or need not */
+};
+
+/* A name in a signature, by which the list's operations are found. */
+struct sx_named {
+    struct sx_table_node node; /* server.collective.named */
+    struct sx_members *members;
 };
 
 struct sx_members {
@@ -146,7 +155,9 @@ struct sx_members {
     pmix_proc_t *procs; /* the signature: sorted, no duplicates; owned */
     size_t proc_count;
     struct sx_alias_list real; /* processes that the signature means */
-    struct sx_member *all;     /* sorted by client address */
+    struct sx_named *named;    /* its names, if some may be those of lists; NULL: none is */
+    size_t named_count;
+    struct sx_member *all; /* sorted by client address */
     size_t count, capacity, arrived_count;
     bool incomplete;    /* the operation continues without some member */
     pmix_status_t gone; /* with which it ends, since a member had gone when it began */
@@ -192,9 +203,11 @@ bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace
 bool sx_members_miss(const struct sx_members *members, const struct sx_nspace *nspace);
 void sx_members_clear(struct sx_members *members);
 
-/* Return: whether the signature names processes by the list @entry. */
-bool sx_members_have_list(const struct sx_members *members,
-                          const struct sx_membership_entry *entry);
+/* Call @fn for each operation whose signature names processes by the list @entry, perhaps twice.
+ * @fn ends none of them at once. */
+typedef void (*sx_of_list_fn)(struct sx_collective *collective, void *arg);
+void sx_collectives_of_list(struct sx_server *server, const struct sx_membership_entry *entry,
+                            sx_of_list_fn fn, void *arg);
 /* Replace the signature, which has no names of lists, by @procs, which are in order.  The members
  * own @procs from now on. */
 void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs);
@@ -316,15 +329,16 @@ struct sx_collective {
     struct sx_list link;             /* server.collective.all */
     struct sx_list unread;           /* server.collective.unread */
     struct sx_list naming;           /* server.collective.namings: the host gets it when named */
+    struct sx_list marked;           /* server.collective.marked */
     struct sx_generation generation; /* server.signatures or server.owed */
     struct sx_table_node meant;      /* server.meant */
     uint64_t serial;                 /* older operations have lower ones */
     uint64_t begun_ns;               /* time of the turn of its first arrival */
     struct sx_shown shown;
+    struct sx_quota_row quota; /* of its first caller */
     const struct sx_kind *kind;
     char *id;       /* NULL: none */
     uint64_t space; /* as of its signature */
-    bool has_left;  /* for sx_collective_member_elsewhere_gone */
     struct sx_members members;
     struct sx_merged_infos wishes; /* infos for the host */
     struct sx_asker asker;
@@ -339,11 +353,13 @@ struct sx_collective {
     uint64_t passed;  /* ... and that the other nodes have */
     bool by_list;     /* it ends by a change of that list, which other nodes get without it */
     bool collect;     /* a caller asked for the data */
-    bool is_late;     /* its time limit has passed, and it may not end yet */
-    bool *ret_freed;  /* set when it is freed, for the function that looks at its members */
-    uint8_t pardons;  /* SX_PARDON_*, of all callers */
-    uint8_t connect;  /* SX_CONNECT_*, of all callers */
-    uint8_t group;    /* SX_GROUP_*, of all callers */
+    bool is_ripe;     /* it is tried again when none of its members is unlooked */
+    uint32_t unlooked;
+    bool is_late;    /* its time limit has passed, and it may not end yet */
+    bool *ret_freed; /* set when it is freed, for the function that looks at its members */
+    uint8_t pardons; /* SX_PARDON_*, of all callers */
+    uint8_t connect; /* SX_CONNECT_*, of all callers */
+    uint8_t group;   /* SX_GROUP_*, of all callers */
     pmix_status_t ended;
     struct sx_fence_pack
         *pack; /* of a fence whose bytes for the host are being packed; else NULL */
@@ -363,6 +379,11 @@ static inline pmix_status_t sx_collective_failure(const struct sx_collective *co
     return collective->is_failed ? collective->ended : PMIX_SUCCESS;
 }
 
+static inline struct sx_collective *sx_collective_of(const struct sx_member *member)
+{
+    return SX_CONTAINER(member->members, struct sx_collective, members);
+}
+
 static inline bool sx_member_has_called(const struct sx_member *member)
 {
     return member->arrived || member->is_behind;
@@ -380,6 +401,9 @@ struct sx_collective_engine {
     /* Let the time limit and the ends of members count again.  Return: false when the operation
      * has ended by them, and is freed. */
     bool (*resume)(struct sx_collective *collective);
+    /* Look at the members that have gone and are still unlooked, so that the operation may succeed.
+     * Return: false when it has ended by them, and is freed. */
+    bool (*look)(struct sx_collective *collective);
     /* Continue without @client, which the kind's `lost` has kept, or end with @status. */
     void (*go_on)(struct sx_collective *collective, struct sx_client *client);
     void (*stop)(struct sx_collective *collective, pmix_status_t status);

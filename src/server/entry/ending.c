@@ -26,6 +26,7 @@
 #define CONNECTED_UNITS 20u /* to close what a connected client has */
 #define TOOL_UNITS 50u      /* the same, and to look for the next one */
 #define NSPACE_UNITS 100u
+#define LOOKS 64u  /* at operations of clients that have gone, in one piece */
 #define LOSSES 64u /* in one piece */
 #define LOSS_UNITS 3u
 #define UNSAID 16u /* in one piece, with their members */
@@ -77,7 +78,8 @@ static size_t next_take_away(struct sx_server *server, struct sx_nspace *nspace)
     size_t units = 1;
 
     if (client == NULL) {
-        nspace->ending.stage = SX_ENDING_LOSSES;
+        units += sx_collective_nspace_looks(server, nspace, LOOKS);
+        nspace->ending.stage = units > 1 ? SX_ENDING_CLIENTS : SX_ENDING_LOSSES;
         return units;
     }
     nspace->ending.next_rank = client->rank + 1;

@@ -77,6 +77,7 @@ const struct sx_family sx_families[] = {
         .client_left = sx_collective_client_gone,
         .client_departed = sx_collective_client_gone,
         .client_gone = sx_collective_client_gone,
+        .client_removed = sx_collective_client_looks,
         .stop = sx_collective_end_all,
     },
     {

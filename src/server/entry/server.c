@@ -230,6 +230,8 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
     sx_gateway_init(server);
     sx_contacts_init(server);
     sx_list_init(&server->collective.all);
+    sx_list_init(&server->collective.marked);
+    sx_collective_ends_init(server);
     sx_list_init(&server->collective.unread);
     sx_list_init(&server->collective.leavers);
     sx_list_init(&server->group.invite_early);

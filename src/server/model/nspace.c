@@ -362,6 +362,9 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     for (size_t kind = 0; kind < SX_MEMBERSHIP_KINDS; kind++) {
         sx_list_init(&client->belongings[kind]);
     }
+    sx_list_init(&client->operations);
+    sx_list_init(&client->unlooked);
+    sx_list_init(&client->ending);
     sx_list_init(&client->sets);
     sx_list_init(&client->monitors);
     sx_list_init(&client->guests);

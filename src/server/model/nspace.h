@@ -164,7 +164,10 @@ struct sx_client {
     uint32_t waiter_count;        /* gets of others that wait for this one's data */
     struct sx_list pendings;      /* pending.c: what it waits for */
     struct sx_list belongings[SX_MEMBERSHIP_KINDS]; /* belonging.c: the lists it is in, by kind */
-    struct sx_list sets; /* process_sets.c: process sets that it has defined */
+    struct sx_list operations; /* operation.h: struct sx_member, from the oldest operation on ... */
+    struct sx_list unlooked;   /* ... and those that its end has still to change ... */
+    struct sx_list ending;     /* ... while there are some: collective.ends */
+    struct sx_list sets;       /* process_sets.c: process sets that it has defined */
     uint32_t pending_counts[SX_PENDING_QUOTAS];
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_logged;                 /* bits: quotas that it was refused more of */

@@ -286,8 +286,11 @@ struct sx_collective_state {
     struct sx_table signatures; /* the operations by their members: op_signature.c */
     struct sx_table meant;      /* those named by groups, by the real members */
     struct sx_table owed;       /* failed ones kept for late callers, found likewise */
+    struct sx_table named;      /* signatures with names of lists, by these: members.c */
     struct sx_table rounds;     /* of those that are open, by their processes: rounds.c */
     uint64_t last;              /* the serial of the newest */
+    size_t open_count;          /* of all ... */
+    struct sx_quota quota;      /* ... of which those beyond SX_COLLECTIVES_FREE have owners */
     uint64_t registrations;     /* of namespaces, so far */
     struct sx_list unread;      /* operations that have waited for some of them ... */
     struct sx_loop_post unread_post;
@@ -296,6 +299,9 @@ struct sx_collective_state {
     struct sx_steps packing;   /* ... takes several turns */
     struct sx_list namings;    /* operations for the host whose processes get their names ... */
     struct sx_steps naming;    /* ... in several turns */
+    struct sx_list ends;       /* clients that have gone, and have operations unlooked ... */
+    struct sx_steps ending;    /* ... which are changed in steps */
+    struct sx_list marked;     /* those that sx_collective_list_mark has found */
     struct sx_list leavers;    /* member_left.c: struct sx_leaver, oldest first */
     struct sx_loop_post leave; /* takes the next steps of them */
     bool leave_posted;

@@ -32,6 +32,8 @@ static inline void bare_init(struct sx_server *server)
     sx_list_init(&server->event.handled_askers);
     sx_list_init(&server->collective.spans);
     sx_list_init(&server->collective.all);
+    sx_list_init(&server->collective.marked);
+    sx_collective_ends_init(server);
     sx_list_init(&server->collective.unread);
     sx_list_init(&server->collective.leavers);
     sx_list_init(&server->group.invite_early);

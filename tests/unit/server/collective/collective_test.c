@@ -10,6 +10,7 @@
 #include "../hosted.h"
 #include "../opened.h"
 #include "server/collective/collective.h"
+#include "server/entry/entry.h"
 #include "server/group/group.h"
 #include "server/model/state.h"
 
@@ -572,4 +573,187 @@ Test(collective, that_names_such_a_rank_ends_when_its_job_is_registered)
     }
     cr_expect(is_read);
     hosted_call(none_is_open, NULL);
+}
+
+/* ---- a process in many operations goes ------------------------------------------------------- */
+
+#define OPENERS 17u
+#define EACH 4096u /* as many as a process may have open */
+#define GOES 0u
+#define OTHER 30u
+#define THIRD 31u
+#define PER_TURN 1500u
+
+/* @rank calls an operation of @kind with @other. */
+static void arrive_with(struct sx_server *server, uint8_t kind, uint32_t rank, uint32_t other)
+{
+    static uint32_t op;
+    struct {
+        struct sx_lane_arrive head;
+        struct {
+            uint32_t rank, name_len;
+            char name[8];
+        } procs[2];
+    } message = { .head = { .kind = kind, .op = ++op, .proc_count = 2 } };
+
+    for (unsigned i = 0; i < 2; i++) {
+        message.procs[i].rank = (i == 0) == (rank < other) ? rank : other;
+        message.procs[i].name_len = sizeof(NSPACE) - 1;
+        memcpy(message.procs[i].name, NSPACE, sizeof(NSPACE) - 1);
+    }
+    cr_assert_eq(sx_collective_arrive(server, client_of(server, rank),
+                                      opened(&sx_arrive_body, &message, sizeof(message))),
+                 PMIX_SUCCESS);
+}
+
+static pmix_status_t many_open(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    for (uint32_t rank = 1; rank < OPENERS; rank++) {
+        for (unsigned i = 0; i < EACH / 4; i++) {
+            arrive_with(server, SX_COLLECTIVE_FENCE, rank, GOES);
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+/* What is left at the end of each turn. */
+static struct {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    size_t left;
+} open_watch;
+
+static void turn_is_over(void *arg, uint64_t now_ns)
+{
+    const size_t left = open_watch.server->collective.open_count;
+
+    (void)arg, (void)now_ns;
+    cr_expect_leq(open_watch.left - left, PER_TURN);
+    open_watch.left = left;
+    if (left > 0) {
+        cr_assert_eq(sx_loop_post(open_watch.server->loop, &open_watch.post), PMIX_SUCCESS);
+    }
+}
+
+/* The last of its operations is a connect, in which it waits.  The other calls it meanwhile. */
+static pmix_status_t goes(struct sx_server *server, void *arg)
+{
+    const size_t before = server->collective.open_count;
+
+    (void)arg;
+    arrive_with(server, SX_COLLECTIVE_CONNECT, GOES, OTHER);
+    sx_client_take_away(server, client_of(server, GOES));
+    cr_expect_eq(server->collective.open_count, before + 1 - PER_TURN, "some in the first turn");
+    arrive_with(server, SX_COLLECTIVE_CONNECT, OTHER, GOES);
+    cr_expect_eq(client_of(server, OTHER)->pending_counts[SX_PENDING_ARRIVAL], 1);
+    cr_expect_eq(server->memberships.names.count, 0, "the dead are not connected");
+    open_watch.server = server;
+    open_watch.left = server->collective.open_count;
+    open_watch.post = (struct sx_loop_post){ .fn = turn_is_over };
+    return sx_loop_post(server->loop, &open_watch.post);
+}
+
+static pmix_status_t is_over(struct sx_server *server, void *arg)
+{
+    *(bool *)arg = server->collective.open_count == 0;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t none_is_left(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    cr_expect_eq(client_of(server, OTHER)->pending_counts[SX_PENDING_ARRIVAL], 0);
+    cr_expect_eq(server->memberships.names.count, 0);
+    cr_expect(sx_list_empty(&server->collective.ends));
+    return PMIX_SUCCESS;
+}
+
+Test(collective, the_operations_of_one_that_goes_end_in_steps)
+{
+    bool over = false;
+
+    hosted_call(many_open, NULL);
+    hosted_call(goes, NULL);
+    while (!over) { /* bounded by the suite */
+        hosted_call(is_over, &over);
+    }
+    hosted_call(none_is_left, NULL);
+}
+
+/* Another process comes in its place before all have been looked at: none of them waits for it. */
+static pmix_status_t comes_back(struct sx_server *server, void *arg)
+{
+    struct sx_client *const client = client_of(server, GOES);
+
+    (void)arg;
+    sx_client_take_away(server, client);
+    cr_expect_gt(server->collective.open_count, 0);
+    sx_collective_client_added(server, client);
+    cr_expect_eq(server->collective.open_count, 0);
+    cr_expect(sx_list_empty(&server->collective.ends));
+    return PMIX_SUCCESS;
+}
+
+Test(collective, end_before_another_process_comes_in_its_place)
+{
+    hosted_call(many_open, NULL);
+    hosted_call(comes_back, NULL);
+}
+
+/* Whoever walks the list of all operations does not come back. */
+static pmix_status_t others_untouched(struct sx_server *server, void *arg)
+{
+    pmix_proc_t procs[2];
+    struct sx_membership_entry *entry;
+    const struct sx_membership_options options = {
+        .name = "both", .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = 2
+    };
+
+    (void)arg;
+    arrive_with(server, SX_COLLECTIVE_FENCE, 1, GOES);
+    PMIx_Load_procid(&procs[0], NSPACE, OTHER);
+    PMIx_Load_procid(&procs[1], NSPACE, THIRD);
+    cr_assert_eq(sx_memberships_add(server, &options, &entry), PMIX_SUCCESS);
+    const struct sx_list all = server->collective.all;
+
+    client_of(server, THIRD)->state = SX_CLIENT_CONNECTED;
+    server->collective.all = (struct sx_list){ NULL, NULL };
+    sx_connect_client_gone(server, client_of(server, OTHER));
+    sx_collective_client_gone(server, client_of(server, OTHER));
+    sx_collective_client_withdrew(server, client_of(server, OTHER), 0);
+    sx_collective_client_connected(server, client_of(server, OTHER));
+    server->collective.all = all;
+    client_of(server, THIRD)->state = SX_CLIENT_REGISTERED;
+    return PMIX_SUCCESS;
+}
+
+Test(collective, of_others_are_not_looked_at_when_one_goes_or_comes)
+{
+    hosted_call(others_untouched, NULL);
+}
+
+/* Each process stays below its own limit. */
+static pmix_status_t all_open(struct sx_server *server, void *arg)
+{
+    struct sx_client *const other = client_of(server, OTHER);
+
+    (void)arg;
+    for (uint32_t rank = 1; rank <= OPENERS; rank++) {
+        for (unsigned i = 0; i < EACH; i++) {
+            arrive_with(server, SX_COLLECTIVE_FENCE, rank, GOES);
+        }
+    }
+    cr_expect_leq(server->collective.open_count, SX_COLLECTIVES_FREE + SX_COLLECTIVES_MAX);
+    cr_expect_lt(client_of(server, OPENERS)->pending_counts[SX_PENDING_ARRIVAL], EACH);
+    other->uid += 7;
+    arrive_with(server, SX_COLLECTIVE_FENCE, OTHER, THIRD);
+    cr_expect_eq(other->pending_counts[SX_PENDING_ARRIVAL], 1, "there is room for another user");
+    sx_collective_client_gone(server, client_of(server, GOES));
+    return PMIX_SUCCESS;
+}
+
+Test(collective, are_shared_by_the_users_of_a_node)
+{
+    hosted_call(all_open, NULL);
 }

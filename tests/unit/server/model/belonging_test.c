@@ -248,9 +248,10 @@ Test(belonging, one_in_whose_name_something_is_done_is_left_at_once)
     many_begin();
     struct sx_membership_entry *const busy = connected("busy", FIRST, SECOND);
 
-    sx_list_append(&server.collective.all, &collective.link);
+    member.members = &collective.members;
+    sx_list_append(&client->operations, &member.of_client);
     sx_membership_each_of(&server, client, SX_MEMBERSHIP_CONNECTED, take_out_and_note);
-    sx_list_remove(&collective.link);
+    sx_list_remove(&member.of_client);
     cr_expect_eq(last_left, busy);
     cr_expect_eq(called, SX_LEAVE_MAX + 1);
     (void)steps_run();
