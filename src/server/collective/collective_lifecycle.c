@@ -12,7 +12,6 @@
 
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client)
 {
-    sx_collective_client_looks(server, client);
     SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
@@ -121,7 +120,6 @@ void sx_collective_nspace_registered(struct sx_server *server, struct sx_nspace 
 
 void sx_collective_client_connected(struct sx_server *server, struct sx_client *client)
 {
-    sx_collective_client_looks(server, client);
     SX_LIST_EACH(it, &client->operations) {
         struct sx_collective *const collective = sx_collective_of(
             SX_LIST_ENTRY(it, struct sx_member, of_client));
@@ -291,6 +289,8 @@ size_t sx_collective_nspace_looks(struct sx_server *server, const struct sx_nspa
 
         if (client->nspace == nspace) {
             client_looks(client, &left);
+        }
+        if (left < max) { /* else the ends of others have left it none */
             break;
         }
     }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "server/collective/collective.h"
 #include "server/model/family.h"
 #include "server/port/port.h"
 
@@ -358,6 +359,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
         /* The client has sent its good-bye; a forked child holds the old socket open. */
         server->consumer->ended(server, client, NULL);
     }
+    sx_collective_client_looks(server, client);
     if (client->state == SX_CLIENT_DEAD) { /* the host has started the process again */
         client->state = SX_CLIENT_REGISTERED;
         SX_FAMILIES_NOTIFY_OF(server, client_expected, client);

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/value/value.h"
+#include "server/collective/collective.h"
 #include "server/data/data.h"
 #include "server/entry/entry.h"
 #include "server/event/event.h"
@@ -276,6 +277,7 @@ static pmix_status_t client_register(struct sx_server *server, void *arg)
     if (client == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    sx_collective_client_looks(server, client);
     client->state = SX_CLIENT_REGISTERED;
     client->uid = registration->uid;
     client->gid = registration->gid;

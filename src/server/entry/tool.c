@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* tool.c - which process may be a tool, and under which name; the question to the host. */
+#include "server/collective/collective.h"
 #include "server/entry/entry.h"
 
 #include <assert.h>
@@ -230,6 +231,7 @@ void sx_tool_forget(struct sx_server *server, struct sx_client *client)
     if (!client->is_tool || nspace == NULL) {
         return;
     }
+    sx_collective_client_looks(server, client);
     sx_client_remove(server, client);
     nspace_forget(server, nspace);
 }

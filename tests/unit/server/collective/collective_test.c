@@ -689,7 +689,7 @@ static pmix_status_t comes_back(struct sx_server *server, void *arg)
     (void)arg;
     sx_client_take_away(server, client);
     cr_expect_gt(server->collective.open_count, 0);
-    sx_collective_client_added(server, client);
+    hosted_client(NSPACE, GOES);
     cr_expect_eq(server->collective.open_count, 0);
     cr_expect(sx_list_empty(&server->collective.ends));
     return PMIX_SUCCESS;
@@ -699,6 +699,55 @@ Test(collective, end_before_another_process_comes_in_its_place)
 {
     hosted_call(many_open, NULL);
     hosted_call(comes_back, NULL);
+}
+
+/* The processes go one after the other, in a turn that has acted on enough ends.  The end of the
+ * second one ends all that the first one has, and that has still to be seen. */
+static pmix_status_t end_of_others(struct sx_server *server, void *arg)
+{
+    const struct sx_nspace *const nspace = sx_nspace_find(server, NSPACE);
+
+    (void)arg;
+    arrive_with(server, SX_COLLECTIVE_CONNECT, 1, 2);
+    arrive_with(server, SX_COLLECTIVE_CONNECT, 3, 4);
+    *sx_steps_left(&server->collective.ending) = 0;
+    for (uint32_t rank = 1; rank <= 3; rank++) {
+        sx_client_take_away(server, client_of(server, rank));
+    }
+    hosted_client(NSPACE, 2);
+    cr_expect_eq(server->collective.open_count, 1);
+    cr_expect_eq(sx_collective_nspace_looks(server, nspace, 1), 1, "there is one more");
+    cr_expect_eq(server->collective.open_count, 0);
+    cr_expect_eq(sx_collective_nspace_looks(server, nspace, 1), 0);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, of_a_job_that_ends_are_looked_at_to_the_last_one)
+{
+    hosted_call(end_of_others, NULL);
+}
+
+/* What a tool has departed from ends before the tool is forgotten. */
+static pmix_status_t tool_departs(struct sx_server *server, void *arg)
+{
+    struct sx_client *const tool = sx_client_retain(client_of(server, GOES));
+
+    (void)arg;
+    arrive_with(server, SX_COLLECTIVE_CONNECT, OTHER, GOES);
+    *sx_steps_left(&server->collective.ending) = 0;
+    tool->is_tool = true;
+    sx_reaper_client_departed(server, tool);
+    cr_expect_eq(server->collective.open_count, 1);
+    sx_tool_forget(server, tool);
+    cr_expect_eq(server->collective.open_count, 0);
+    cr_expect(sx_list_empty(&server->collective.ends));
+    sx_client_release(tool);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, end_before_a_tool_is_forgotten)
+{
+    hosted_call(tool_departs, NULL);
 }
 
 /* Whoever walks the list of all operations does not come back. */
