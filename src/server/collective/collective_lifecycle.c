@@ -308,9 +308,16 @@ static bool collective_look(struct sx_collective *collective)
         const size_t count = members->count;
 
         is_there = !member->is_unlooked || unlooked_look(member->client, member);
-        i += is_there && members->count == count;
+        i = is_there && members->count != count ? 0 : i + 1; /* one look may end several */
     }
     return is_there;
+}
+
+/* Return: whether the end of a member counts only if the round does not end the operation. */
+static bool dies_as_member(const struct sx_collective *collective)
+{
+    return !collective->is_owed && !collective->is_failed &&
+           sx_round_part_commits(&collective->part);
 }
 
 void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)
@@ -319,11 +326,15 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
 
     SX_LIST_EACH(it, &client->operations) {
         struct sx_member *const member = SX_LIST_ENTRY(it, struct sx_member, of_client);
+        struct sx_collective *const collective = sx_collective_of(member);
 
-        member->is_unlooked = true;
-        sx_collective_of(member)->unlooked++;
+        if (!dies_as_member(collective)) {
+            member->is_unlooked = true;
+            collective->unlooked++;
+            sx_list_remove(it);
+            sx_list_append(&client->unlooked, it);
+        }
     }
-    sx_list_splice(&client->unlooked, &client->operations);
     if (!sx_list_empty(&client->unlooked)) {
         sx_list_remove(&client->ending);
         sx_list_append(&state->ends, &client->ending);

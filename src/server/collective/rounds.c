@@ -413,6 +413,11 @@ static bool is_unpacked(struct sx_round_part *part)
     return part->entry == 0 && collective_of(part)->kind->pack != NULL;
 }
 
+static bool is_unlooked(struct sx_round_part *part)
+{
+    return collective_of(part)->unlooked > 0;
+}
+
 /* The round cannot be made. */
 static void round_fail(struct sx_rounds *rounds, pmix_status_t rc)
 {
@@ -441,7 +446,9 @@ static void round_go_on(struct sx_rounds *rounds)
     while (rc == PMIX_SUCCESS && (part = part_first(rounds, is_unpacked)) != NULL) {
         rc = part_pack(rounds, part);
     }
-    if (rc == PMIX_SUCCESS) {
+    if (rc == PMIX_SUCCESS && part_first(rounds, is_unlooked) != NULL) {
+        rounds_schedule(rounds, true); /* a member has gone while a part was packed */
+    } else if (rc == PMIX_SUCCESS) {
         rc = round_ask(rounds);
     }
     if (rc != PMIX_SUCCESS && rc != PMIX_ERR_WOULD_BLOCK) {
@@ -454,11 +461,14 @@ static void round_go_on(struct sx_rounds *rounds)
 static void round_begin(void *arg, uint64_t now_ns)
 {
     struct sx_rounds *const rounds = arg;
-    struct sx_round_part *done;
+    struct sx_round_part *part, *done;
     pmix_status_t rc = PMIX_SUCCESS;
 
     (void)now_ns;
     rounds->is_busy = true;
+    while ((part = part_first(rounds, is_unlooked)) != NULL) { /* before they are in COMMIT */
+        (void)collective_of(part)->engine->look(collective_of(part));
+    }
     while ((done = part_first(rounds, is_done)) != NULL) {
         part_end(rounds, done, collective_of(done)->ended);
     }

@@ -43,6 +43,7 @@ struct scene {
 };
 
 static struct scene scene;
+static bool acts_late; /* on the ends of members, behind those of others */
 static struct sx_server server;
 static struct sx_nspace *job;
 static struct sx_ring_cursor cursor;
@@ -217,6 +218,8 @@ static void rewind_all(void)
         client->state = SX_CLIENT_CONNECTED;
         client->left = client->departed = false;
     }
+    server.collective.ending.max = acts_late ? 0 : SIZE_MAX;
+    server.collective.ending.left = server.collective.ending.max;
     /* Ranks behind them are no members of this scene. */
     job->client_count = scene.members;
     for (unsigned i = 0; i < asked_count; i++) {
@@ -383,10 +386,22 @@ static bool is_full(const struct sx_collective *one)
     return i == one->members.count;
 }
 
+static void ends_act(const void *arg)
+{
+    (void)arg;
+    while (!sx_list_empty(&server.collective.ends)) {
+        sx_collective_client_looks(&server, SX_LIST_ENTRY(server.collective.ends.next,
+                                                          struct sx_client, ending));
+    }
+}
+
 /* Nobody waits for what has happened already. */
 static void look(void)
 {
     unsigned waiting = 0, want = 0;
+
+    on_loop(ends_act, NULL);
+    listen();
 
     SX_LIST_EACH(it, &server.collective.all) {
         const struct sx_collective *one = SX_LIST_ENTRY(it, struct sx_collective, link);
@@ -427,6 +442,10 @@ static void all_end(void)
     while (answered_count < asked_count) {
         play(&(struct step){ .act = HOST_BADLY });
     }
+    on_loop(ends_act, NULL);
+    while (answered_count < asked_count) {
+        play(&(struct step){ .act = HOST_BADLY });
+    }
     for (unsigned i = 0; i < asked_count; i++) {
         host_answers(i, PMIX_SUCCESS);
     }
@@ -434,8 +453,9 @@ static void all_end(void)
     if (last < MEMBERS_MAX) {
         MUST(unanswered(&actors[last]) == 0);
         play(&(struct step){ .act = DIE, .member = last });
+        on_loop(ends_act, NULL);
     }
-    MUST(sx_list_empty(&server.collective.all));
+    MUST(sx_list_empty(&server.collective.all) && server.collective.open_count == 0);
     MUST(server.collective.signatures.count == 0 && server.collective.owed.count == 0);
     MUST(server.memberships.names.count == 0 && server.collective.connects.count == 0);
     for (uint32_t m = 0; m < scene.members; m++) {
@@ -569,6 +589,22 @@ Test(collective_orders, of_a_disconnect_answer_everybody_once)
     all_orders(&(struct scene){ DISCONNECT, 0, 2, 2, HOST_NONE, 2, 1 });
     all_orders(&(struct scene){ DISCONNECT, 0, 3, 2, HOST_NONE, 1, 1 });
     all_orders(&(struct scene){ DISCONNECT, 0, 4, 2, HOST_NONE, 1, 0 });
+}
+
+Test(collective_orders, of_members_whose_ends_are_acted_on_late_answer_everybody_once)
+{
+    static const uint32_t kinds[] = { FENCE, CONNECT, DISCONNECT };
+
+    acts_late = true;
+    for (size_t i = 0; i < SX_COUNT(kinds); i++) {
+        all_orders(&(struct scene){ kinds[i], 0, 2, 2, HOST_NONE, 2, 1 });
+        all_orders(&(struct scene){ kinds[i], 0, 3, 1, HOST_NONE, 2, 0 });
+    }
+    for (uint8_t pardons = 1; pardons <= (SX_PARDON_BEFORE | SX_PARDON_AFTER); pardons++) {
+        all_orders(&(struct scene){ CONNECT, pardons, 2, 2, HOST_NONE, 2, 1 });
+        all_orders(&(struct scene){ CONNECT, pardons, 3, 1, HOST_NONE, 2, 0 });
+    }
+    acts_late = false;
 }
 
 /* ---- how they end --------------------------------------------------------------------------- */

@@ -45,6 +45,7 @@ static unsigned node_count;
 static const char *jobs[NODES_MAX] = { JOB, JOB, JOB }; /* of each node's member, in order */
 static struct node *current;                            /* whose loop runs */
 static unsigned round_count;                            /* that the host has answered */
+static const struct node *dying;   /* its member dies late, before the host's next answer to it */
 static const struct node *garbled; /* the host's next answer to this one is broken; NULL: none */
 
 /* ---- a loop each ---------------------------------------------------------------------------- */
@@ -162,11 +163,29 @@ struct word {
     size_t size;
 };
 
+static inline void member_dies_now(struct node *node, const void *arg)
+{
+    (void)arg;
+    node->member->state = SX_CLIENT_DEAD;
+    sx_collective_client_gone(&node->server, node->member);
+}
+
+/* The same, and the end is not acted on before the loop stops: there are too many of others. */
+static inline void member_dies_late(struct node *node)
+{
+    node->server.collective.ending.max = node->server.collective.ending.left = 0;
+    member_dies_now(node, NULL);
+}
+
 static void word_said(struct node *node, const void *arg)
 {
     const struct word *const word = arg;
     const pmix_modex_cbfunc_t cbfunc = node->cbfunc;
 
+    if (dying == node) {
+        dying = NULL;
+        member_dies_late(node);
+    }
     node->cbfunc = NULL; /* it may be asked again at once */
     cbfunc(word->status, word->bytes, word->size, node->cbdata, NULL, NULL);
 }
@@ -335,13 +354,6 @@ static void member_arrives(struct node *node, const void *arg)
 static inline void member_calls(unsigned node, const struct call *call)
 {
     node_run(&nodes[node], member_arrives, call);
-}
-
-static inline void member_dies_now(struct node *node, const void *arg)
-{
-    (void)arg;
-    node->member->state = SX_CLIENT_DEAD;
-    sx_collective_client_gone(&node->server, node->member);
 }
 
 static inline void member_dies(unsigned node)

@@ -1402,14 +1402,12 @@ Test(rounds, that_one_node_cannot_read_fail_for_all)
     }
 }
 
-/* Ranks 0 and 2 are on the first node. */
-Test(rounds, in_commit_a_member_has_connected_and_dies_as_one)
+/* Ranks 0 and 2 are on the first node, and have called the connect of all. */
+static void connect_of_three(void)
 {
-    struct sx_client *first;
-    pmix_proc_t proc;
-
     nodes_begin(2);
-    first = nodes[0].member;
+    struct sx_client *const first = nodes[0].member;
+
     nodes[0].job->job_size = nodes[1].job->job_size = 3;
     nodes[0].job->local_count = 2;
     nodes[0].member = sx_client_add(nodes[0].job, 2);
@@ -1417,8 +1415,19 @@ Test(rounds, in_commit_a_member_has_connected_and_dies_as_one)
     both_call(&connects[0]);
     nodes[0].member = first;
     member_calls(0, &connects[0]);
+}
+
+static void in_commit_one_dies(bool is_late)
+{
+    pmix_proc_t proc;
+
+    connect_of_three();
     host_answers(PMIX_SUCCESS);
-    member_dies(0);
+    if (is_late) {
+        dying = &nodes[0];
+    } else {
+        member_dies(0);
+    }
     answer_all();
     expect(0, 1, 1, PMIX_SUCCESS);
     expect(1, 1, 1, PMIX_SUCCESS);
@@ -1427,6 +1436,23 @@ Test(rounds, in_commit_a_member_has_connected_and_dies_as_one)
     cr_expect_eq(sx_membership_size(made_by(0, 1)), 3);
     cr_expect_eq(sx_membership_member(made_by(0, 1), 0, &proc), PMIX_ERR_NOT_FOUND, "a gap");
     cr_expect_eq(sx_membership_member(made_by(0, 1), 2, &proc), PMIX_SUCCESS);
+    nodes_end();
+}
+
+Test(rounds, in_commit_a_member_has_connected_and_dies_as_one)
+{
+    in_commit_one_dies(false);
+    in_commit_one_dies(true);
+}
+
+Test(rounds, do_not_commit_with_a_dead_member_whose_end_is_still_to_be_acted_on)
+{
+    connect_of_three();
+    dying = &nodes[0];
+    answer_all();
+    expect(0, 1, 1, PMIX_ERR_LOST_CONNECTION);
+    expect(1, 1, 1, PMIX_ERR_LOST_CONNECTION);
+    expect_no_rounds();
     nodes_end();
 }
 
