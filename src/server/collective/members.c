@@ -27,7 +27,9 @@ static void member_release(struct sx_member *member)
     }
     if (member->of_client.next != NULL) {
         sx_list_remove(&member->of_client);
-        sx_collective_of(member)->unlooked -= member->is_unlooked;
+    }
+    if (member->is_unlooked) {
+        sx_collective_of(member)->unlooked--;
     }
     sx_client_release(member->client);
 }
