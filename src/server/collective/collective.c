@@ -533,7 +533,7 @@ void sx_collective_leave_host(struct sx_collective *collective, pmix_status_t st
     do {
         next = collective_behind(collective, tried);
         tried = next != NULL ? next->serial : tried;
-    } while (next != NULL && sx_collective_try(next));
+    } while (next != NULL && (!next->engine->look(next) || sx_collective_try(next)));
     if (collective->is_failed && !names_one_that_ends(collective)) {
         collective->engine->failed(collective);
     } else {
