@@ -70,9 +70,9 @@ union control {
     char bytes[CMSG_SPACE(SX_HAND_FDS_MAX * sizeof(int))];
 };
 
-int sx_hand_request_send(int fd, const struct sx_hand_head *head, const int *fds)
+int sx_hand_request_send(int fd, const struct sx_hand_head *head, const int *fds, size_t count)
 {
-    const size_t size = (2 + head->open) * sizeof(int);
+    const size_t size = count * sizeof(int);
     union control control = { .bytes = { 0 } };
     struct iovec part = { .iov_base = (void *)(uintptr_t)head, .iov_len = sizeof(*head) };
     struct msghdr message = { .msg_iov = &part,
@@ -84,7 +84,9 @@ int sx_hand_request_send(int fd, const struct sx_hand_head *head, const int *fds
     first->cmsg_level = SOL_SOCKET;
     first->cmsg_type = SCM_RIGHTS;
     first->cmsg_len = CMSG_LEN(size);
-    memcpy(CMSG_DATA(first), fds, size);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(CMSG_DATA(first) + i * sizeof(int), &fds[i], sizeof(int));
+    }
     return sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(*head) ? 0 : errno;
 }
 

@@ -3,17 +3,20 @@
 /* hand.h - what passes between `shmix run` and a launcher of `shmix serve`.
  *
  *   shmix run                                     launcher
- *       HEAD, its descriptors, the body -------->
+ *       HEAD, the body and the working folder -->
+ *       <--------------------------- READY, or REFUSE and why
+ *       OPEN and its descriptors --------------->
  *       <--------------------------- OFFER and its process id, or REFUSE and why
  *       GO ------------------------------------->  only now anything runs
  *       SIGNAL number -------------------------->  as often as it comes
  *       <--------------------------- STOPPED: the ranks are stopped
  *       <--------------------------- EXIT code
  *
- * Each is one message of a SEQPACKET socket.  If one side misses the other before GO, it gives up,
- * and nothing has run.  After GO the end of the connection ends the job, and no job is run again.
- * The socket is in a folder that is the user's alone, and the kernel names the user at the other
- * end. */
+ * Each is one message of a SEQPACKET socket.  Descriptors wait for READY: a message that nobody
+ * takes keeps what it has open, and the reader of a pipe would wait for its end.  If one side
+ * misses the other before GO, it gives up, and nothing has run.  After GO the end of the connection
+ * ends the job, and no job is run again.  The socket is in a folder that is the user's alone, and
+ * the kernel names the user at the other end. */
 #ifndef SX_LAUNCH_SERVE_HAND_H
 #define SX_LAUNCH_SERVE_HAND_H
 
@@ -27,12 +30,14 @@
 #define SX_HAND_GO_NS (5 * SX_NS_PER_SEC) /* for the answer to it */
 #define SX_HAND_BODY_MAX (64u << 20)      /* words and environment */
 #define SX_HAND_TEXT_MAX 160
-#define SX_HAND_NUMBERS 256 /* of descriptors: those below can be handed on, ... */
-#define SX_HAND_OPEN_MAX 32 /* ... so many of them */
-#define SX_HAND_FDS_MAX (2 + SX_HAND_OPEN_MAX) /* with the body and the working folder */
+#define SX_HAND_NUMBERS 256              /* of descriptors: those below can be handed on, ... */
+#define SX_HAND_OPEN_MAX 32              /* ... so many of them */
+#define SX_HAND_FDS_MAX SX_HAND_OPEN_MAX /* in one message: these, or the body and the folder */
 
 enum sx_hand_kind {
     SX_HAND_HEAD = 1,
+    SX_HAND_READY,
+    SX_HAND_OPEN,
     SX_HAND_OFFER,
     SX_HAND_REFUSE,
     SX_HAND_GO,
@@ -65,8 +70,8 @@ int sx_hand_receive(int fd, struct sx_hand_message *ret);
 /* Wait until @fd can be read.  Return: false after @deadline_ns. */
 bool sx_hand_await(int fd, uint64_t deadline_ns);
 
-/* Send @head with its descriptors, 2 + head->open.  Return: 0 or errno. */
-int sx_hand_request_send(int fd, const struct sx_hand_head *head, const int *fds);
+/* Send @head with @count descriptors.  Return: 0 or errno. */
+int sx_hand_request_send(int fd, const struct sx_hand_head *head, const int *fds, size_t count);
 /* Receive one message of @fd, which may be shorter, with all of its descriptors: close-on-exec, and
  * SX_HAND_FDS_MAX at most.  Return: its size; 0 at the end of the connection, -1 with errno. */
 ssize_t sx_hand_request_receive(int fd, struct sx_hand_head *ret, int *ret_fds, int *ret_count);

@@ -31,7 +31,7 @@ extern char **environ;
 struct request {
     int fd; /* the connection */
     struct sx_hand_head head;
-    int fds[SX_HAND_FDS_MAX], fd_count;
+    int fds[SX_HAND_FDS_MAX], fd_count; /* the body and the folder; then those of the job */
     char *bytes, **texts; /* carried values, words, variables; each list ends with NULL */
     char **words, **variables;
 };
@@ -96,8 +96,8 @@ static const char *request_read(struct request *request, ssize_t size)
         memcmp(command, head->command, sizeof(command)) != 0) {
         return "it runs another version of this command: 'shmix serve --stop' ends it";
     }
-    if (head->open > SX_HAND_OPEN_MAX || (uint32_t)request->fd_count != 2 + head->open) {
-        return "its limit of open files is too low for the job's descriptors";
+    if (head->open > SX_HAND_OPEN_MAX || request->fd_count != 2) {
+        return "the request is not whole";
     }
     return body_read(request);
 }
@@ -141,13 +141,32 @@ static int number_raise(int fd)
     return raised;
 }
 
+/* The descriptors of the job, which come once this process is ready.  Return: what is wrong; NULL:
+ * nothing. */
+static const char *descriptors_receive(struct request *request)
+{
+    const uint32_t open = request->head.open;
+
+    while (request->fd_count > 0) {
+        close(request->fds[--request->fd_count]);
+    }
+    if (sx_hand_send(request->fd, SX_HAND_READY, 0, NULL) != 0 ||
+        !sx_hand_await(request->fd, sx_now_ns() + SX_HAND_GO_NS) ||
+        sx_hand_request_receive(request->fd, &request->head, request->fds, &request->fd_count) !=
+            sizeof(request->head) ||
+        request->head.kind != SX_HAND_OPEN || request->head.open != open) {
+        return "the rest of the request";
+    }
+    return (uint32_t)request->fd_count == open ? NULL : "one of so many descriptors";
+}
+
 static bool descriptors_take(const struct request *request)
 {
     for (int i = 0; i < SX_HAND_NUMBERS; i++) {
         (void)close(i);
     }
     for (uint32_t i = 0; i < request->head.open; i++) {
-        if (dup2(request->fds[2 + i], request->head.numbers[i]) < 0) {
+        if (dup2(request->fds[i], request->head.numbers[i]) < 0) {
             return false;
         }
     }
@@ -179,9 +198,11 @@ __attribute__((noreturn)) static void job_run(struct sx_spare *spare, struct req
     close(spare->listener);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    name = fchdir(request->fds[1]) != 0 ? "its working folder"
-           : !descriptors_take(request) ? "one of its descriptors"
-                                        : sx_carry_take(request->texts, carried);
+    name = fchdir(request->fds[1]) != 0 ? "its working folder" : descriptors_receive(request);
+    if (name == NULL) {
+        name = !descriptors_take(request) ? "one of its descriptors"
+                                          : sx_carry_take(request->texts, carried);
+    }
     if (name != NULL) {
         snprintf(text, sizeof(text), "%s cannot be taken over by the server", name);
         (void)sx_hand_send(request->fd, SX_HAND_REFUSE, 0, text);

@@ -137,7 +137,22 @@ static uint32_t body_add(struct body *body, char *const *texts)
     return count;
 }
 
-/* Return: a file in memory, or -1. */
+/* Return: false with errno, without a signal when a file may not be so large. */
+static bool body_write(int fd, const struct body *body)
+{
+    const struct sigaction ignored = { .sa_handler = SIG_IGN };
+    struct sigaction before;
+
+    (void)sigaction(SIGXFSZ, &ignored, &before);
+    const ssize_t written = write(fd, body->bytes, body->used);
+    const int why = written < 0 ? errno : EFBIG;
+
+    (void)sigaction(SIGXFSZ, &before, NULL);
+    errno = why;
+    return written == (ssize_t)body->used;
+}
+
+/* Return: a file in memory, or -1 with errno. */
 static int body_make(char *const *words, struct sx_hand_head *head)
 {
     char **const carried = sx_carry_read();
@@ -149,37 +164,47 @@ static int body_make(char *const *words, struct sx_hand_head *head)
     head->body_bytes = (uint32_t)body.used;
     sx_carry_free(carried);
 
-    int fd = body.used > SX_HAND_BODY_MAX ? -1 : memfd_create("shmix-run", MFD_CLOEXEC);
+    int fd = memfd_create("shmix-run", MFD_CLOEXEC), why = errno;
 
-    if (fd >= 0 && write(fd, body.bytes, body.used) != (ssize_t)body.used) {
+    if (fd >= 0 && (body.used > SX_HAND_BODY_MAX || !body_write(fd, &body))) {
+        why = body.used > SX_HAND_BODY_MAX ? E2BIG : errno;
         close(fd);
         fd = -1;
     }
     free(body.bytes);
+    errno = why;
     return fd;
 }
 
-/* Send all that the job needs.  Return: 0 or errno. */
+/* Send all that the job needs but its descriptors.  Return: 0 or errno. */
 static int request_send(int fd, char *const *words, struct sx_hand_head *head)
 {
     const int body = body_make(words, head);
     const int folder = body < 0 ? -1 : open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int fds[SX_HAND_FDS_MAX] = { body, folder };
+    const int fds[] = { body, folder };
     int why = body < 0 || folder < 0 ? errno : 0;
 
     sx_hand_command(head->command);
-    for (uint32_t i = 0; i < head->open; i++) {
-        fds[2 + i] = head->numbers[i];
-    }
     if (why == 0) {
-        why = sx_hand_request_send(fd, head, fds);
+        why = sx_hand_request_send(fd, head, fds, SX_COUNT(fds));
     }
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < SX_COUNT(fds); i++) {
         if (fds[i] >= 0) {
             close(fds[i]);
         }
     }
     return why;
+}
+
+static int descriptors_send(int fd, struct sx_hand_head *head)
+{
+    int fds[SX_HAND_OPEN_MAX];
+
+    head->kind = SX_HAND_OPEN;
+    for (uint32_t i = 0; i < head->open; i++) {
+        fds[i] = head->numbers[i];
+    }
+    return sx_hand_request_send(fd, head, fds, head->open);
 }
 
 /* ---- the job runs there ---------------------------------------------------------------------- */
@@ -266,8 +291,8 @@ static bool go(int fd, pid_t pid, int *ret_signal_fd)
 
 /* ---- the way there --------------------------------------------------------------------------- */
 
-/* Return: false with a reason in @why. */
-static bool offer_await(int fd, pid_t *ret_launcher, char why[WHY_MAX])
+/* Return: false with a reason in @why when the next message is not @kind. */
+static bool answer_await(int fd, enum sx_hand_kind kind, pid_t *ret_launcher, char why[WHY_MAX])
 {
     struct sx_hand_message message;
 
@@ -279,7 +304,7 @@ static bool offer_await(int fd, pid_t *ret_launcher, char why[WHY_MAX])
         snprintf(why, WHY_MAX, "%s", message.text);
     } else {
         *ret_launcher = message.number;
-        return message.kind == SX_HAND_OFFER;
+        return message.kind == kind;
     }
     return false;
 }
@@ -301,11 +326,13 @@ static bool hand_over(char *const *words, uint64_t begin_ns, int *ret_code, char
     }
     bool runs = is_portable(&head, why);
 
-    if (runs && (error = request_send(fd, words, &head)) != 0) {
+    if (runs && ((error = request_send(fd, words, &head)) != 0 ||
+                 (answer_await(fd, SX_HAND_READY, &launcher, why) &&
+                  (error = descriptors_send(fd, &head)) != 0))) {
         snprintf(why, WHY_MAX, "the job cannot be sent: %s", strerror(error));
-        runs = false;
     }
-    runs = runs && offer_await(fd, &launcher, why);
+    runs = runs && error == 0 && head.kind == SX_HAND_OPEN &&
+           answer_await(fd, SX_HAND_OFFER, &launcher, why);
     if (runs && !go(fd, launcher, &signal_fd)) {
         snprintf(why, WHY_MAX, "the launcher has hung up");
         runs = false;

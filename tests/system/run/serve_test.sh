@@ -218,6 +218,9 @@ done
 run --server -n 1 true
 expect_code 0 "after all signals"
 
+# A size limit of files is the job's, and no signal is the command's end.
+(ulimit -f 0; exec "$SHMIX" run --server -n 1 true 2>&1) | grep -q 'File too large' || fail "ulimit -f 0"
+
 # Nobody answers: it runs here, once.
 kill -STOP "$server" $(children)
 run -n 1 sh -c "echo x >>$work/ran; echo ran"
@@ -225,6 +228,9 @@ expect_out ran "a stopped server"
 lines_are "$work/ran" 1 || fail "a stopped server: ran $(wc -l <"$work/ran") times"
 run --server -n 1 true
 expect_err 'does not answer' "a stopped server"
+# The reader of its output sees its end: what waits to be taken does not have the pipe.
+"$SHMIX" run -n 1 echo ran | timeout 60 cat >"$work/read" || fail "a stopped server: the pipe has no end"
+[ "$(cat "$work/read")" = ran ] || fail "a stopped server: the pipe has $(cat "$work/read")"
 # The time that it waits counts for its limit.
 run --timeout 0.9 -n 1 sh -c "sleep 0.8; echo ran"
 expect_code 124 "--timeout while nobody answers"
