@@ -190,7 +190,7 @@ spawns PMIX_SUCCESS "a report" -n 2 -t 5 pmix.job.time pmix.tim.state pmix.tim.s
     sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || exit 0; echo "mine: $$"; exec sleep 60'
 expect_code 124 "a report"
 mine=$(sed -n 's/^mine: //p' "$work/out")
-expect_err "^shmix run: state: job 1, rank 0 (pid $mine): [a-z]*, has not called PMIx_Init$" "a report: who is left"
+expect_err "^shmix run: state: job 1, rank 0 (pid $mine): [a-z ]*, has not called PMIx_Init$" "a report: who is left"
 expect_err '^shmix run: state: job 1, rank 1: has ended, with code 0$' "a report: who has ended"
 expect_err "^shmix stack: no stack of rank 0 of shmix-.*\.1 (process $mine): asked: -p $mine " "a report: its stack"
 [ "$(grep -c 'asked: ' "$work/err")" -eq 1 ] || fail "a report: not one stack"
