@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -103,7 +104,8 @@ struct child {
 struct server {
     struct wish wish;
     char *path; /* of its folder */
-    int folder, lock, listener, signals;
+    int folder, lock, listener, signals, watch;
+    ino_t socket;
     struct sx_launch *launch;
     char **carried;
     struct child *children;
@@ -168,6 +170,59 @@ static int listener_open(struct server *server)
     return SX_OPTIONS_TAKEN;
 }
 
+/* Return: whether the file @name of the folder is this server's. */
+static bool is_ours(const struct server *server, const char *name, ino_t file)
+{
+    struct stat there;
+
+    return fstatat(server->folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_ino == file;
+}
+
+static ino_t file_of(int fd)
+{
+    struct stat st = { .st_ino = 0 };
+
+    (void)fstat(fd, &st);
+    return st.st_ino;
+}
+
+/* Return: whether commands find it: cleaners of /tmp remove what is old. */
+static bool is_reachable(const struct server *server)
+{
+    struct stat there;
+
+    return lstat(server->path, &there) == 0 && there.st_ino == file_of(server->folder) &&
+           is_ours(server, SX_HAND_LOCK, file_of(server->lock)) &&
+           is_ours(server, SX_HAND_SOCKET, server->socket);
+}
+
+/* Where inotify is refused, a server whose files are removed stays. */
+static void watch_open(struct server *server)
+{
+    struct stat st = { .st_ino = 0 };
+
+    (void)fstatat(server->folder, SX_HAND_SOCKET, &st, AT_SYMLINK_NOFOLLOW);
+    server->socket = st.st_ino;
+    server->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (server->watch >= 0) {
+        (void)inotify_add_watch(server->watch, server->path,
+                                IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF);
+    }
+}
+
+static void watch_read(struct server *server)
+{
+    char events[4096];
+
+    while (read(server->watch, events, sizeof(events)) > 0) {
+    }
+    if (!is_reachable(server)) {
+        sx_say("somebody has removed files in '%.300s': the server ends, and its jobs go on",
+               server->path);
+        server->ends = true;
+    }
+}
+
 static bool signals_open(struct server *server)
 {
     static const int numbers[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT };
@@ -204,7 +259,7 @@ __attribute__((noreturn)) static void spare_main(const struct server *server, in
                               .server = fd,
                               .carried = server->carried,
                               .any_session = server->wish.any_session };
-    const int others[] = { server->folder, server->lock, server->signals };
+    const int others[] = { server->folder, server->lock, server->signals, server->watch };
     sigset_t none;
 
     setsid();
@@ -350,21 +405,25 @@ static void loop(struct server *server)
         const int limit_ms = step(server);
         const size_t count = server->count;
 
-        fds = sx_cli_realloc(fds, 1 + count, sizeof(*fds));
+        fds = sx_cli_realloc(fds, 2 + count, sizeof(*fds));
         fds[0] = (struct pollfd){ .fd = server->signals, .events = POLLIN };
+        fds[1] = (struct pollfd){ .fd = server->watch, .events = POLLIN };
         for (size_t i = 0; i < count; i++) {
-            fds[1 + i] = (struct pollfd){ .fd = server->children[i].fd, .events = POLLIN };
+            fds[2 + i] = (struct pollfd){ .fd = server->children[i].fd, .events = POLLIN };
         }
-        if (poll(fds, 1 + count, server->ends ? 0 : limit_ms) <= 0) {
+        if (poll(fds, 2 + count, server->ends ? 0 : limit_ms) <= 0) {
             continue;
         }
         for (size_t i = 0; i < count; i++) {
-            if (fds[1 + i].revents != 0) {
+            if (fds[2 + i].revents != 0) {
                 spare_hear(server, &server->children[i]);
             }
         }
         if (fds[0].revents != 0) {
             signals_read(server);
+        }
+        if (fds[1].revents != 0) {
+            watch_read(server);
         }
     }
     free(fds);
@@ -373,12 +432,14 @@ static void loop(struct server *server)
 /* The spares end with their sockets. */
 static void server_end(struct server *server)
 {
-    if (server->listener >= 0) {
+    if (is_ours(server, SX_HAND_SOCKET, server->socket)) {
         (void)unlinkat(server->folder, SX_HAND_SOCKET, 0);
-        close(server->listener);
     }
-    (void)unlinkat(server->folder, SX_HAND_LOCK, 0);
+    if (is_ours(server, SX_HAND_LOCK, file_of(server->lock))) {
+        (void)unlinkat(server->folder, SX_HAND_LOCK, 0);
+    }
     (void)rmdir(server->path);
+    close(server->listener);
     for (size_t i = 0; i < server->count; i++) {
         spare_leave(server, &server->children[i]);
     }
@@ -457,7 +518,11 @@ static int server_begin(struct server *server)
         return SX_EXIT_FAILURE;
     }
     (void)!chdir("/");
-    return listener_open(server);
+    code = listener_open(server);
+    if (code == SX_OPTIONS_TAKEN) {
+        watch_open(server);
+    }
+    return code;
 }
 
 static int serve(const struct wish *wish)
@@ -467,6 +532,7 @@ static int serve(const struct wish *wish)
                              .lock = -1,
                              .listener = -1,
                              .signals = -1,
+                             .watch = -1,
                              .wanted = spares_wanted() };
     int ready_fd = -1;
 
@@ -499,7 +565,9 @@ static int stop(void)
     const int pidfd = fd < 0 ? -1 : (int)syscall(SYS_pidfd_open, server, 0);
 
     if (fd < 0 || kill(server, SIGTERM) != 0) {
-        sx_say("there is no server to end: %s", strerror(errno));
+        const bool none = errno == ENOENT || errno == ECONNREFUSED;
+
+        sx_say("there is no server to end%s%s", none ? "" : ": ", none ? "" : strerror(errno));
         return SX_EXIT_FAILURE;
     }
     if (pidfd >= 0 && !sx_hand_await(pidfd, sx_now_ns() + STOP_NS)) {

@@ -17,6 +17,9 @@ spares=$(nproc)
 is_quiet() {
     [ "$(children | wc -w)" -eq "$spares" ]
 }
+server_gone() {
+    ! runs "$server"
+}
 begin() {
     (umask 0777; "$SHMIX" serve --background "$@") || fail "serve --background $*"
     server=$(cat "$folder/lock")
@@ -196,6 +199,7 @@ done
 
 # The job goes on without its server, and the next server takes the place of a killed one.
 kill -9 "$server"
+await "the end of a killed server" server_gone
 runs "$rank" || fail "the job has ended with the server"
 [ -S "$folder/socket" ] || fail "no socket is left"
 begin
@@ -301,7 +305,15 @@ code=$?
 expect_code 3 "a second server"
 expect_err "a server already (pid $server)" "a second server"
 end
+# A cleaner of /tmp that removes what commands need ends it, and no other is kept from its place.
+for file in socket lock ''; do
+    begin
+    rm -rf "$folder/$file"
+    await "the end of a server without '$file'" server_gone
+    await "nothing is left of it" nothing_left
+done
 "$SHMIX" serve --stop 2>"$work/err" && fail "--stop without a server"
+expect_err 'no server to end' "--stop without a server"
 run --server -n 1 true
 expect_code 1 "--server without one"
 expect_err "there is none" "--server without one"
