@@ -316,7 +316,7 @@ static void spare_leave(struct server *server, struct child *child)
 }
 
 /* A spare says that it has a job, or it ends. */
-static void spare_hear(struct server *server, struct child *child)
+static void spare_receive(struct server *server, struct child *child)
 {
     char said;
 
@@ -338,7 +338,7 @@ static void children_reap(struct server *server)
                 continue;
             }
             if (child->fd >= 0) {
-                spare_hear(server, child); /* it may have had a job */
+                spare_receive(server, child); /* it may have had a job */
             }
             if (child->fd >= 0 && now_ns - child->born_ns < SOON_NS) {
                 server->pause_ns = now_ns + PAUSE_NS;
@@ -416,7 +416,7 @@ static void loop(struct server *server)
         }
         for (size_t i = 0; i < count; i++) {
             if (fds[2 + i].revents != 0) {
-                spare_hear(server, &server->children[i]);
+                spare_receive(server, &server->children[i]);
             }
         }
         if (fds[0].revents != 0) {
