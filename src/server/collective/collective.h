@@ -226,9 +226,9 @@ void sx_connect_client_lost(struct sx_server *server, struct sx_client *client);
  * server. */
 pmix_status_t sx_connect_watch(void (*fn)(const pmix_proc_t *lost, const char *nspace));
 /* The job of @nspace ends: the remaining members of its connects get an event, if a process of the
- * job has ended without a disconnect.  *@left is counted down by members and connects; the last
- * connect may take more.  Return: whether all connects have been visited. */
-bool sx_connect_job_ends(struct sx_server *server, struct sx_nspace *nspace, size_t *left);
+ * job has ended without a disconnect.  Return: how many connects, and members of them, were
+ * visited: up to @max, but the last connect may be larger; 0: no connect is left. */
+size_t sx_connect_job_ends(struct sx_server *server, struct sx_nspace *nspace, size_t max);
 /* The same for all that are left. */
 void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 /* The server ends. */

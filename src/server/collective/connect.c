@@ -449,26 +449,25 @@ static void member_lost(struct sx_server *server, struct sx_membership_entry *en
     member_gone(server, entry, leaver);
 }
 
-bool sx_connect_job_ends(struct sx_server *server, struct sx_nspace *nspace, size_t *left)
+size_t sx_connect_job_ends(struct sx_server *server, struct sx_nspace *nspace, size_t max)
 {
-    while (*left > 0 && !sx_list_empty(&nspace->unsaid)) {
+    size_t visited = 0;
+
+    while (visited < max && !sx_list_empty(&nspace->unsaid)) {
         struct sx_unsaid *const unsaid = SX_LIST_ENTRY(nspace->unsaid.next, struct sx_unsaid,
                                                        of_job);
         const struct sx_membership_entry *const entry = unsaid->entry;
-        const size_t members = sx_membership_size(&entry->published);
 
-        *left -= 1 + members < *left ? 1 + members : *left;
+        visited += 1 + sx_membership_size(&entry->published);
         sx_unsaid_free(unsaid); /* the job may be registered again */
         job_gone(server, entry, nspace->name);
     }
-    return sx_list_empty(&nspace->unsaid);
+    return visited;
 }
 
 void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
-    size_t left = SIZE_MAX;
-
-    (void)sx_connect_job_ends(server, nspace, &left);
+    (void)sx_connect_job_ends(server, nspace, SIZE_MAX);
 }
 
 void sx_connect_client_gone(struct sx_server *server, struct sx_client *client)

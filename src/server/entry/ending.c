@@ -104,12 +104,12 @@ static size_t losses_act(struct sx_server *server, struct sx_nspace *nspace)
 
 static size_t unsaid_act(struct sx_server *server, struct sx_nspace *nspace)
 {
-    size_t left = UNSAID;
+    const size_t visited = sx_connect_job_ends(server, nspace, UNSAID);
 
-    if (sx_connect_job_ends(server, nspace, &left)) {
+    if (visited == 0) {
         nspace->ending.stage = SX_ENDING_NSPACE;
     }
-    return 1 + (UNSAID - left) * UNSAID_UNITS;
+    return 1 + visited * UNSAID_UNITS;
 }
 
 /* Some of its clients, of which there are still some. */

@@ -230,8 +230,13 @@ Test(ending, informs_the_inviters_of_its_guests_in_steps)
 
 #define CONNECTS 2000u
 #define UNSAID_MAX 300u /* in one turn */
+#define LARGE_CONNECTS 100u
+#define LARGE 200u   /* processes of the other job */
+#define LARGE_MAX 4u /* in one turn */
 
 struct connects {
+    unsigned count, others; /* that are connected with the process of JOB */
+    size_t most;            /* that end in one turn */
     struct sx_loop_post post;
     struct sx_server *server;
     size_t left;
@@ -265,7 +270,7 @@ static void connects_watch(void *arg, uint64_t now_ns)
             deregister(DEREGISTER);
         }
     } else {
-        cr_expect_leq(connects->left - left, UNSAID_MAX);
+        cr_expect_leq(connects->left - left, connects->most);
         connects->left = left;
     }
     if (nspace != NULL) {
@@ -273,27 +278,37 @@ static void connects_watch(void *arg, uint64_t now_ns)
     }
 }
 
-/* A process of JOB is in many connects with one of another job, and ends without a disconnect. */
-static pmix_status_t connects_make(struct sx_server *server, void *arg)
+/* A process of JOB is in many connects with those of another job, and ends without a disconnect. */
+static void connects_leave(struct sx_server *server, struct connects *connects)
 {
-    struct connects *const connects = arg;
-    pmix_proc_t procs[2];
+    pmix_proc_t procs[1 + LARGE];
 
+    connects->server = server;
     PMIx_Load_procid(&procs[0], JOB, 0);
-    PMIx_Load_procid(&procs[1], "other", 0);
-    for (unsigned i = 0; i < CONNECTS; i++) {
+    for (uint32_t rank = 0; rank < connects->others; rank++) {
+        PMIx_Load_procid(&procs[1 + rank], "other", rank);
+    }
+    for (unsigned i = 0; i < connects->count; i++) {
         struct sx_membership_entry *entry;
         char name[32];
-        const struct sx_membership_options options = {
-            .name = name, .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = 2
-        };
+        const struct sx_membership_options options = { .name = name,
+                                                       .kind = SX_MEMBERSHIP_CONNECTED,
+                                                       .procs = procs,
+                                                       .proc_count = 1 + connects->others };
 
         snprintf(name, sizeof(name), "connected.%u", i);
         cr_assert_eq(sx_memberships_add(server, &options, &entry), PMIX_SUCCESS);
     }
     sx_client_find(sx_nspace_find(server, "other"), 0)->state = SX_CLIENT_CONNECTED;
     sx_connect_client_gone(server, sx_client_find(sx_nspace_find(server, JOB), 0));
-    *connects = (struct connects){ .server = server, .is_leaving = true };
+}
+
+static pmix_status_t connects_make(struct sx_server *server, void *arg)
+{
+    struct connects *const connects = arg;
+
+    connects_leave(server, connects);
+    connects->is_leaving = true;
     connects->post = (struct sx_loop_post){ .fn = connects_watch, .arg = connects };
     return sx_loop_post(server->loop, &connects->post);
 }
@@ -303,21 +318,35 @@ static pmix_status_t connects_judge(struct sx_server *server, void *arg)
     const struct connects *const connects = arg;
     struct sx_client *const other = sx_client_find(sx_nspace_find(server, "other"), 0);
 
-    cr_expect_eq(other->nspace->events.newest - connects->events, CONNECTS);
+    cr_expect_eq(other->nspace->events.newest - connects->events, connects->count);
     other->state = SX_CLIENT_REGISTERED;
     return PMIX_SUCCESS;
 }
 
+static void connects_inform(struct connects *connects)
+{
+    hosted_job_of(JOB, 1, 1);
+    hosted_job_of("other", connects->others, connects->others);
+    hosted_call(connects_make, connects);
+    wait_for(1);
+    hosted_call(connects_judge, connects);
+    cr_expect_eq(clients(), SIZE_MAX);
+}
+
 Test(ending, informs_the_connected_in_steps)
 {
-    static struct connects connects;
+    static struct connects connects = { .count = CONNECTS, .others = 1, .most = UNSAID_MAX };
 
-    hosted_job_of(JOB, 1, 1);
-    hosted_job_of("other", 1, 1);
-    hosted_call(connects_make, &connects);
-    wait_for(1);
-    hosted_call(connects_judge, &connects);
-    cr_expect_eq(clients(), SIZE_MAX);
+    connects_inform(&connects);
+}
+
+Test(ending, informs_the_connected_of_large_lists_in_more_steps)
+{
+    static struct connects connects = { .count = LARGE_CONNECTS,
+                                        .others = LARGE,
+                                        .most = LARGE_MAX };
+
+    connects_inform(&connects);
 }
 
 /* ---- the name meanwhile ---------------------------------------------------------------------- */
