@@ -386,6 +386,14 @@ static void job_gone(struct sx_server *server, const struct sx_membership_entry 
     sx_proc_list_clear(&left);
 }
 
+/* Return: the job of the member; NULL: it has ended, and another may have its name. */
+static struct sx_nspace *job_of(struct sx_server *server, const struct sx_leaver *leaver)
+{
+    struct sx_nspace *const named = sx_nspace_find(server, leaver->proc.nspace);
+
+    return named == leaver->client->nspace ? named : NULL;
+}
+
 /* The job of the member may end before the member has left all of its lists.  No later event would
  * be sent for the job then, so it is sent here. */
 static void member_gone(struct sx_server *server, struct sx_membership_entry *entry,
@@ -404,7 +412,7 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
     };
 
     const bool is_first = !may_go && !is_unsaid(entry, job);
-    struct sx_nspace *const nspace = is_first ? sx_nspace_find(server, job) : NULL;
+    struct sx_nspace *const nspace = is_first ? job_of(server, leaver) : NULL;
 
     if (is_first) {
         unsaid_add(entry, nspace, job);

@@ -349,6 +349,45 @@ Test(ending, informs_the_connected_of_large_lists_in_more_steps)
     connects_inform(&connects);
 }
 
+/* The job ends, and another of its name begins, while the process is still leaving its lists. */
+static pmix_status_t name_returns(struct sx_server *server, void *arg)
+{
+    struct connects *const connects = arg;
+
+    connects->events = sx_nspace_find(server, "other")->events.newest;
+    connects_leave(server, connects);
+    deregister(DEREGISTER);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t is_leaving(struct sx_server *server, void *arg)
+{
+    *(bool *)arg = !sx_list_empty(&server->collective.leavers);
+    return PMIX_SUCCESS;
+}
+
+Test(ending, informs_the_connected_when_another_job_has_its_name)
+{
+    static struct connects connects = { .count = CONNECTS, .others = 1 };
+    bool leaving = true;
+
+    hosted_job_of(JOB, 1, 1);
+    hosted_job_of("other", 1, 1);
+    hosted_call(name_returns, &connects);
+    wait_for(1);
+    hosted_job_of(JOB, 1, 1);
+    hosted_call(is_leaving, &leaving);
+    cr_expect(leaving);
+    while (leaving) { /* bounded by hosted_begin */
+        hosted_call(is_leaving, &leaving);
+    }
+    connects.count = 2 * CONNECTS; /* of the end of the process, and of that of its job */
+    hosted_call(connects_judge, &connects);
+    deregister(AGAIN);
+    wait_for(2);
+    hosted_call(connects_judge, &connects);
+}
+
 /* ---- the name meanwhile ---------------------------------------------------------------------- */
 
 Test(ending, lets_calls_that_name_it_wait_and_keeps_their_order)
