@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/system/pages.h"
 #include "base/util.h"
 
 /* ---- places in a record --------------------------------------------------------------------- */
@@ -427,6 +428,86 @@ pmix_status_t sx_membership_encode(const struct sx_membership_head *template, co
     }
     free(sorted);
     return rc;
+}
+
+/* As record_fill. */
+static void record_fill_sorted(uint8_t *bytes, const char *name,
+                               const struct sx_membership_part parts[], const uint32_t ranks[])
+{
+    struct sx_membership_head *const head = (void *)bytes;
+    const struct parts at = parts_of(head);
+    struct sx_membership_nspace *const nspaces = (void *)(bytes + at.nspaces);
+    struct sx_membership_place *const places = (void *)(bytes + at.places);
+    uint32_t *const index = (void *)(bytes + at.index);
+    uint64_t end = at.names;
+
+    head->name_len = (uint32_t)strlen(name);
+    head->name_off = name_put(bytes, &end, name);
+    for (uint32_t p = 0; p < head->nspace_count; p++) {
+        const struct sx_membership_part *const part = &parts[p];
+
+        nspaces[p].name_len = (uint32_t)strlen(part->nspace);
+        nspaces[p].name_off = name_put(bytes, &end, part->nspace);
+        nspaces[p].index_first = part->first;
+        nspaces[p].index_count = part->count;
+        for (uint32_t i = part->first; i < part->first + part->count; i++) {
+            index[i] = i;
+            places[i] = (struct sx_membership_place){ p, ranks[i] };
+        }
+    }
+}
+
+/* Return: PMIX_SUCCESS, and *ret_count is how many members there are, or PMIX_ERR_BAD_PARAM. */
+static pmix_status_t parts_judge(const struct sx_membership_part parts[], size_t part_count,
+                                 const uint32_t ranks[], size_t *ret_count, size_t *name_bytes)
+{
+    size_t count = 0;
+
+    for (size_t p = 0; p < part_count; p++) {
+        const struct sx_membership_part *const part = &parts[p];
+
+        if (part->first != count || part->count == 0 || !is_name(part->nspace, PMIX_MAX_NSLEN) ||
+            (p > 0 && strcmp(parts[p - 1].nspace, part->nspace) >= 0)) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+        count += part->count;
+        for (size_t i = part->first; i < count; i++) {
+            if (!PMIX_RANK_IS_VALID(ranks[i]) || (i > part->first && ranks[i - 1] >= ranks[i])) {
+                return PMIX_ERR_BAD_PARAM;
+            }
+        }
+        *name_bytes += strlen(part->nspace) + 1;
+    }
+    *ret_count = count;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_membership_encode_sorted(const struct sx_membership_head *template,
+                                          const char *name, const struct sx_membership_part parts[],
+                                          size_t part_count, const uint32_t ranks[],
+                                          void **ret_bytes, size_t *ret_size)
+{
+    struct sx_membership_head head = *template;
+    size_t name_bytes = 0, count;
+
+    if (!is_name(name, sx_membership_name_max(head.kind)) ||
+        parts_judge(parts, part_count, ranks, &count, &name_bytes) != PMIX_SUCCESS ||
+        count > SX_MEMBERSHIP_MEMBERS_MAX) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    head.member_count = head.index_count = (uint32_t)count;
+    head.nspace_count = (uint32_t)part_count;
+    const size_t size = parts_of(&head).names + strlen(name) + 1 + name_bytes;
+    uint8_t *const bytes = sx_pages_malloc(size);
+
+    if (bytes == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(bytes, &head, sizeof(head));
+    record_fill_sorted(bytes, name, parts, ranks);
+    *ret_bytes = bytes;
+    *ret_size = size;
+    return PMIX_SUCCESS;
 }
 
 /* The names stay where they are: their offsets are in the record. */

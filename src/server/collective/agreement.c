@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value/value.h"
@@ -248,7 +249,7 @@ static pmix_status_t have_all_called(const struct sx_collective *collective)
     const struct sx_agreed *const agreed = &collective->agreed;
     const size_t meant = meant_count(collective->members.server, &collective->members.real);
 
-    if (agreed->is_partial || agreed->member_count >= meant) {
+    if (agreed->is_partial || agreed->members.count >= meant) {
         return PMIX_SUCCESS;
     }
     if (collective->members.has_unknown) {
@@ -259,7 +260,7 @@ static pmix_status_t have_all_called(const struct sx_collective *collective)
     return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
                     "the host has completed a fence of %zu processes when %zu had called: it "
                     "has no fences of them, and so no %s",
-                    meant, agreed->member_count, sx_collective_name(collective->kind->number));
+                    meant, agreed->members.count, sx_collective_name(collective->kind->number));
 }
 
 pmix_status_t sx_agree_read(struct sx_collective *collective, const struct sx_host_answer *answer,
@@ -326,8 +327,8 @@ pmix_status_t sx_agreement_add(struct sx_blob *blob, struct sx_draft *draft)
 
 void sx_agreed_clear(struct sx_agreed *agreed)
 {
-    free(agreed->members);
-    *agreed = (struct sx_agreed){ .members = NULL };
+    sx_alias_list_clear(&agreed->members);
+    *agreed = (struct sx_agreed){ .is_partial = false };
 }
 
 static pmix_status_t nspaces_read(const struct sx_opened_part *nspaces,
@@ -346,51 +347,127 @@ static pmix_status_t nspaces_read(const struct sx_opened_part *nspaces,
     return rc;
 }
 
-/* Add the members of one more server.  The name is that of the server with the first member,
- * *first. */
-static pmix_status_t members_add(struct sx_agreed *agreed, const struct sx_opened *agreement,
-                                 pmix_proc_t *first)
-{
-    const struct sx_opened_part *const name = &agreement->parts[SX_AGREEMENT_NAME];
-    const size_t count = agreement->parts[SX_AGREEMENT_MEMBERS].count;
-    pmix_proc_t *const grown = realloc(agreed->members,
-                                       (agreed->member_count + count) * sizeof(*grown));
-    pmix_proc_t *more;
+/* The members of all servers as they are read: as ranks, since a process by its name takes 260
+ * bytes. */
+struct gathering {
+    uint32_t *ranks;
+    size_t rank_count, rank_capacity;
+    struct run {
+        size_t name; /* in @names */
+        size_t first, count;
+    } * runs; /* neighbours of one namespace */
+    size_t run_count, run_capacity;
+    struct sx_blob names;
+    struct sx_proc_ref first; /* of all; no name: none */
+};
 
-    if (grown == NULL) {
+#define RUNS_FIRST 16u
+#define RANKS_FIRST 64u
+
+static bool is_before(const struct sx_proc_ref *left, const struct sx_proc_ref *right)
+{
+    const bool is_shorter = left->name_len < right->name_len;
+    const int order = memcmp(left->name, right->name,
+                             is_shorter ? left->name_len : right->name_len);
+
+    return order != 0                          ? order < 0
+           : left->name_len != right->name_len ? is_shorter
+                                               : left->rank < right->rank;
+}
+
+static bool run_begin(struct gathering *all, const struct sx_proc_ref *proc)
+{
+    char *const name = sx_blob_extend(&all->names, proc->name_len + 1);
+
+    if (name == NULL ||
+        !SX_ARRAY_RESERVE(all->runs, all->run_count, all->run_capacity, RUNS_FIRST)) {
+        return false;
+    }
+    memcpy(name, proc->name, proc->name_len);
+    all->runs[all->run_count++] = (struct run){ .name = (size_t)(name - all->names.bytes),
+                                                .first = all->rank_count };
+    return true;
+}
+
+static bool begins_run(const struct sx_proc_ref *proc, const struct sx_proc_ref *before)
+{
+    return before->name_len != proc->name_len ||
+           memcmp(before->name, proc->name, proc->name_len) != 0;
+}
+
+/* Of a run, the first process is known by its rank alone. */
+static void first_note(struct sx_proc_ref *first, const struct sx_proc_ref *of_run)
+{
+    if (of_run->name_len != 0 && (first->name_len == 0 || is_before(of_run, first))) {
+        *first = *of_run;
+    }
+}
+
+/* Add the processes of @rest.  Return: false when memory is out. */
+static bool procs_add(struct gathering *all, struct sx_opened_part *rest, struct sx_proc_ref *first)
+{
+    struct sx_proc_ref proc, of_run = { .name_len = 0 };
+
+    while (sx_part_proc_next(rest, &proc)) {
+        const bool is_new = begins_run(&proc, &of_run);
+
+        if ((is_new && !run_begin(all, &proc)) ||
+            !SX_ARRAY_RESERVE(all->ranks, all->rank_count, all->rank_capacity, RANKS_FIRST)) {
+            return false;
+        }
+        all->ranks[all->rank_count++] = proc.rank;
+        all->runs[all->run_count - 1].count++;
+        if (is_new) {
+            first_note(first, &of_run);
+        }
+        of_run = is_new || proc.rank < of_run.rank ? proc : of_run;
+    }
+    first_note(first, &of_run);
+    return true;
+}
+
+/* Add the members of one more server.  The name is that of the server with the first of all. */
+static pmix_status_t members_add(struct gathering *all, const struct sx_opened *agreement,
+                                 struct sx_agreed *agreed)
+{
+    const struct sx_agreement *const head = agreement->head;
+    const struct sx_opened_part *const name = &agreement->parts[SX_AGREEMENT_NAME];
+    struct sx_opened_part rest = agreement->parts[SX_AGREEMENT_MEMBERS];
+    struct sx_proc_ref first = { .name_len = 0 };
+
+    if (!procs_add(all, &rest, &first)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    agreed->members = grown;
-    const pmix_status_t rc = sx_part_procs(&agreement->parts[SX_AGREEMENT_MEMBERS], &more);
-
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    memcpy(grown + agreed->member_count, more, count * sizeof(*more));
-    const pmix_proc_t *least = &more[0];
-
-    for (size_t i = 1; i < count; i++) {
-        least = sx_proc_order(&more[i], least) < 0 ? &more[i] : least;
-    }
-    if (agreed->member_count == 0 || sx_proc_order(least, first) < 0) {
-        *first = *least;
+    if (all->first.name_len == 0 || is_before(&first, &all->first)) {
+        all->first = first;
         memset(agreed->name, 0, sizeof(agreed->name));
         memcpy(agreed->name, name->at, name->size);
     }
-    agreed->member_count += count;
-    agreed->is_partial |= ((const struct sx_agreement *)agreement->head)->is_partial != 0;
-    free(more);
+    agreed->is_partial |= head->is_partial != 0;
     return PMIX_SUCCESS;
 }
 
-static void members_sort(struct sx_agreed *agreed)
+/* Return: PMIX_SUCCESS, and *ret is in order; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t members_order(const struct gathering *all, struct sx_alias_list *ret)
 {
-    struct sx_proc_list list = { .all = agreed->members,
-                                 .count = agreed->member_count,
-                                 .capacity = agreed->member_count };
+    struct sx_alias_run *const runs = malloc((all->run_count + 1) * sizeof(*runs));
 
-    sx_proc_list_sort(&list);
-    agreed->member_count = list.count;
+    for (size_t i = 0; runs != NULL && i < all->run_count; i++) {
+        runs[i] = (struct sx_alias_run){ .nspace = all->names.bytes + all->runs[i].name,
+                                         .ranks = &all->ranks[all->runs[i].first],
+                                         .count = (uint32_t)all->runs[i].count };
+    }
+    const bool is_made = runs != NULL && sx_alias_list_of(runs, all->run_count, ret);
+
+    free(runs);
+    return is_made ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+static void gathering_clear(struct gathering *all)
+{
+    free(all->ranks);
+    free(all->runs);
+    sx_blob_clear(&all->names);
 }
 
 pmix_status_t sx_agreements_read(const char *bytes, size_t size,
@@ -398,14 +475,14 @@ pmix_status_t sx_agreements_read(const char *bytes, size_t size,
 {
     const uint8_t *at = (const uint8_t *)bytes;
     pmix_status_t rc = PMIX_SUCCESS;
+    struct gathering all = { .ranks = NULL };
     struct sx_opened agreement;
-    pmix_proc_t first;
 
-    *ret = (struct sx_agreed){ .members = NULL };
+    *ret = (struct sx_agreed){ .is_partial = false };
     while (rc == PMIX_SUCCESS && size > 0) {
         rc = sx_body_next(&agreement, &sx_agreement_body, &at, &size) != NULL
                  ? PMIX_ERR_UNPACK_FAILURE
-                 : members_add(ret, &agreement, &first);
+                 : members_add(&all, &agreement, ret);
         if (rc == PMIX_SUCCESS) {
             rc = nspaces_read(&agreement.parts[SX_AGREEMENT_NSPACES], reader);
         }
@@ -413,9 +490,12 @@ pmix_status_t sx_agreements_read(const char *bytes, size_t size,
             rc = reader->said(&agreement.parts[SX_AGREEMENT_SAID], reader->arg);
         }
     }
-    members_sort(ret);
+    if (rc == PMIX_SUCCESS) {
+        rc = members_order(&all, &ret->members);
+    }
     if (rc != PMIX_SUCCESS) {
         sx_agreed_clear(ret);
     }
+    gathering_clear(&all);
     return rc;
 }

@@ -94,8 +94,7 @@ pmix_status_t sx_agreement_add(struct sx_blob *blob, struct sx_draft *draft);
 
 /* The agreements of all servers, merged. */
 struct sx_agreed {
-    pmix_proc_t *members; /* in order, no duplicates */
-    size_t member_count;
+    struct sx_alias_list members;  /* in order, each once; none: not agreed */
     char name[PMIX_MAX_NSLEN + 1]; /* "": no server has proposed one */
     bool is_partial;               /* a server has set it */
 };

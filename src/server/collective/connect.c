@@ -126,8 +126,10 @@ static uint64_t written_hash(const struct sx_server *server, pmix_proc_t *procs,
     return sx_op_signature_hash(server, &meeting);
 }
 
+/* Of @members, or of @made if it is not NULL. */
 static pmix_status_t namespace_make(struct sx_collective *collective, const char *name,
-                                    const pmix_proc_t *members, size_t count,
+                                    const struct sx_proc_list *members,
+                                    const struct sx_alias_list *made,
                                     struct sx_membership_entry **ret)
 {
     struct sx_server *const server = collective->members.server;
@@ -137,8 +139,9 @@ static pmix_status_t namespace_make(struct sx_collective *collective, const char
         .kind = SX_MEMBERSHIP_CONNECTED,
         .flags = early ? SX_MEMBERSHIP_EARLY_TERM : 0,
         .id = collective->id,
-        .procs = members,
-        .proc_count = count,
+        .procs = members != NULL ? members->all : NULL,
+        .proc_count = members != NULL ? members->count : 0,
+        .made = made,
     };
     pmix_status_t rc = sx_memberships_add(server, &options, ret);
 
@@ -170,7 +173,7 @@ static pmix_status_t conclude_here(struct sx_collective *collective,
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     sx_connect_name(collective->members.server, name);
-    const pmix_status_t rc = namespace_make(collective, name, members.all, members.count, ret);
+    const pmix_status_t rc = namespace_make(collective, name, &members, NULL, ret);
 
     sx_proc_list_clear(&members);
     return rc;
@@ -200,10 +203,10 @@ pmix_status_t sx_connect_conclude(struct sx_collective *collective, uint64_t *re
     if ((collective->connect & SX_CONNECT_EXCHANGES) != 0) {
         return PMIX_SUCCESS;
     }
-    const pmix_status_t rc = agreed->member_count == 0
+    const pmix_status_t rc = agreed->members.count == 0
                                  ? conclude_here(collective, &entry)
-                                 : namespace_make(collective, agreed->name, agreed->members,
-                                                  agreed->member_count, &entry);
+                                 : namespace_make(collective, agreed->name, NULL, &agreed->members,
+                                                  &entry);
 
     if (rc == PMIX_SUCCESS) {
         *ret_subject = entry->published.head.subject;

@@ -421,9 +421,8 @@ static bool has_come(const struct sx_collective *collective, const pmix_proc_t *
     const struct sx_agreed *const agreed = &collective->agreed;
     const struct sx_members *const members = &collective->members;
 
-    if (agreed->member_count > 0) {
-        return bsearch(proc, agreed->members, agreed->member_count, sizeof(*proc), sx_proc_order) !=
-               NULL;
+    if (agreed->members.count > 0) {
+        return sx_alias_made_has(&agreed->members, proc->nspace, proc->rank);
     }
     const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
     struct sx_client *const client = nspace != NULL ? sx_client_find(nspace, proc->rank) : NULL;
@@ -433,8 +432,8 @@ static bool has_come(const struct sx_collective *collective, const pmix_proc_t *
 
 static bool is_incomplete(const struct sx_collective *collective)
 {
-    return collective->agreed.member_count > 0
-               ? collective->agreed.member_count < collective->plan->order_count
+    return collective->agreed.members.count > 0
+               ? collective->agreed.members.count < collective->plan->order_count
                : collective->members.incomplete;
 }
 

@@ -117,11 +117,12 @@ bool sx_alias_means(const struct sx_server *server, uid_t uid, const pmix_proc_t
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* Some processes of one namespace: of a membership, or of a list; both NULL: one, or all. */
+/* Some processes of one namespace: of a membership, or of a list; all NULL: one, or all. */
 struct piece {
     const char *nspace;
     const struct sx_membership *members;
     const pmix_proc_t *procs;
+    const uint32_t *ranks;
     uint32_t first, count; /* of the members by namespace and rank */
     uint32_t rank;
 };
@@ -256,6 +257,10 @@ static void pieces_sort(struct pieces *pieces)
 /* Return: behind the last rank that was written. */
 static uint32_t *ranks_write(const struct piece *piece, uint32_t *to)
 {
+    if (piece->ranks != NULL) {
+        memcpy(to, piece->ranks, piece->count * sizeof(*to));
+        return to + piece->count;
+    }
     for (uint32_t i = 0; i < piece->count; i++) {
         *to++ = piece->members != NULL ? sx_membership_sorted_rank(piece->members, piece->first + i)
                 : piece->procs != NULL ? piece->procs[i].rank
@@ -317,6 +322,25 @@ static struct sx_alias_made *made_new(const struct pieces *pieces, size_t *ret_c
         *ret_count += made->parts[i].count;
     }
     return made;
+}
+
+bool sx_alias_list_of(const struct sx_alias_run runs[], size_t count, struct sx_alias_list *ret)
+{
+    struct pieces pieces = { .all = malloc((count + 1) * sizeof(*pieces.all)), .count = count };
+
+    *ret = (struct sx_alias_list){ .all = NULL };
+    for (size_t i = 0; pieces.all != NULL && i < count; i++) {
+        pieces.all[i] = (struct piece){ .nspace = runs[i].nspace,
+                                        .ranks = runs[i].ranks,
+                                        .count = runs[i].count };
+        pieces.procs += runs[i].count;
+    }
+    if (pieces.all != NULL) {
+        pieces_sort(&pieces);
+        ret->made = made_new(&pieces, &ret->count);
+    }
+    free(pieces.all);
+    return ret->made != NULL;
 }
 
 static pmix_status_t list_read(struct sx_server *server, struct sx_client *payer, uid_t uid,
@@ -496,6 +520,14 @@ static size_t name_find(const struct sx_alias_list *list, const char *nspace)
         }
     }
     return SIZE_MAX;
+}
+
+bool sx_alias_made_has(const struct sx_alias_list *list, const char *nspace, uint32_t rank)
+{
+    const size_t i = name_find(list, nspace);
+    const struct sx_membership_part *const part = i != SIZE_MAX ? &list->made->parts[i] : NULL;
+
+    return part != NULL && has_rank(&list->made->ranks[part->first], part->count, rank);
 }
 
 bool sx_alias_list_names(const struct sx_alias_list *list, const char *nspace)

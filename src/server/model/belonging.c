@@ -19,28 +19,50 @@ bool sx_belongings_new(struct sx_belongings *ret, size_t count)
     return ret->many != NULL || count <= SX_BELONGINGS_FEW;
 }
 
-/* Return: NULL when @rank of @entry is not a client here. */
-static struct sx_client *client_of(struct sx_server *server,
-                                   const struct sx_membership_entry *entry, uint32_t rank)
+static void hang(struct sx_membership_entry *entry, struct sx_client *client)
 {
-    pmix_proc_t proc;
-    const struct sx_nspace *const nspace = sx_membership_member(&entry->published, rank, &proc) ==
-                                                   PMIX_SUCCESS
-                                               ? sx_nspace_find(server, proc.nspace)
-                                               : NULL;
+    const uint32_t rank = sx_membership_rank(&entry->published, client->nspace->name, client->rank);
 
-    return nspace != NULL ? sx_client_find(nspace, proc.rank) : NULL;
+    if (rank != PMIX_RANK_INVALID) {
+        struct sx_belonging *const belonging = sx_belonging_at(&entry->belongings, rank);
+
+        belonging->entry = entry;
+        sx_list_append(&client->belongings[entry->published.head.kind], &belonging->link);
+    }
+}
+
+/* A part of a list is walked by its members, or by the clients of its namespace, whichever are
+ * fewer. */
+static void part_hang(struct sx_membership_entry *entry, const struct sx_nspace *nspace,
+                      const struct sx_membership_part *part)
+{
+    struct sx_client *client;
+
+    for (size_t i = 0; part->count > nspace->client_count && i < nspace->client_count; i++) {
+        hang(entry, nspace->by_rank[i]);
+    }
+    for (uint32_t i = 0; part->count <= nspace->client_count && i < part->count; i++) {
+        client = sx_client_find(nspace,
+                                sx_membership_sorted_rank(&entry->published, part->first + i));
+        if (client != NULL) {
+            hang(entry, client);
+        }
+    }
 }
 
 void sx_belongings_hang(struct sx_server *server, struct sx_membership_entry *entry)
 {
-    for (uint32_t rank = 0; rank < entry->belongings.count; rank++) {
-        struct sx_belonging *const belonging = sx_belonging_at(&entry->belongings, rank);
-        struct sx_client *const client = client_of(server, entry, rank);
+    struct sx_membership_part part;
 
-        belonging->entry = entry;
-        if (client != NULL) {
-            sx_list_append(&client->belongings[entry->published.head.kind], &belonging->link);
+    if (entry->belongings.count == 0) {
+        return;
+    }
+    for (uint32_t index = 0; sx_membership_part(&entry->published, index, &part); index++) {
+        const struct sx_nspace *const nspace = part.count > 0 ? sx_nspace_find(server, part.nspace)
+                                                              : NULL;
+
+        if (nspace != NULL) {
+            part_hang(entry, nspace, &part);
         }
     }
 }

@@ -167,6 +167,43 @@ static pmix_status_t entry_show(struct sx_memberships *all, struct sx_membership
     return PMIX_SUCCESS;
 }
 
+/* Return: how many members a list is made of, with its gaps. */
+static size_t count_of(const struct sx_membership_options *options)
+{
+    return options->made != NULL ? options->made->count : options->proc_count;
+}
+
+/* Return: the first client in a list that was made; NULL: there is none. */
+static const struct sx_client *made_client(struct sx_server *server,
+                                           const struct sx_alias_made *made)
+{
+    const struct sx_client *found = NULL;
+
+    for (size_t p = 0; p < made->part_count && found == NULL; p++) {
+        const struct sx_membership_part *const part = &made->parts[p];
+        struct sx_client_run run = { .nspace = sx_nspace_find(server, part->nspace) };
+
+        for (uint32_t i = 0; run.nspace != NULL && i < part->count && found == NULL; i++) {
+            found = sx_client_run_find(&run, made->ranks[part->first + i]);
+        }
+    }
+    return found;
+}
+
+/* Return: the same of processes. */
+static const struct sx_client *named_client(struct sx_server *server,
+                                            const struct sx_membership_options *options)
+{
+    struct sx_nspace_run run = { .server = server };
+    const struct sx_client *found = NULL;
+
+    for (size_t i = 0; i < options->proc_count && found == NULL; i++) {
+        (void)sx_nspace_run_next(&run, options->procs[i].nspace);
+        found = run.nspace != NULL ? sx_client_find(run.nspace, options->procs[i].rank) : NULL;
+    }
+    return found;
+}
+
 /* Return: the owner of the list: the named one, or else, of a list that is not a set, the first
  * member here; NULL: the host. */
 static const struct sx_quota_owner *owner_find(struct sx_server *server,
@@ -176,18 +213,33 @@ static const struct sx_quota_owner *owner_find(struct sx_server *server,
     if (options->owner != NULL || options->kind == SX_MEMBERSHIP_PSET) {
         return options->owner;
     }
-    for (size_t i = 0; i < options->proc_count; i++) {
-        const pmix_proc_t *const proc = &options->procs[i];
-        const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
-        const struct sx_client *const client = nspace != NULL ? sx_client_find(nspace, proc->rank)
-                                                              : NULL;
+    const struct sx_client *const client = options->made != NULL
+                                               ? made_client(server, options->made->made)
+                                               : named_client(server, options);
 
-        if (client != NULL) {
-            *room = sx_quota_owner_of(client);
-            return room;
-        }
+    if (client == NULL) {
+        return NULL;
     }
-    return NULL;
+    *room = sx_quota_owner_of(client);
+    return room;
+}
+
+/* Encode the members of @options; @head has all else. */
+static pmix_status_t members_encode(const struct sx_membership_head *head,
+                                    const struct sx_membership_options *options, void **ret,
+                                    size_t *ret_size)
+{
+    const struct sx_alias_made *const made = options->made != NULL ? options->made->made : NULL;
+    const pmix_status_t rc = made != NULL
+                                 ? sx_membership_encode_sorted(head, options->name, made->parts,
+                                                               made->part_count, made->ranks, ret,
+                                                               ret_size)
+                                 : sx_membership_encode(head, options->name, options->procs,
+                                                        options->proc_count, ret, ret_size);
+
+    return rc == PMIX_SUCCESS
+               ? rc
+               : SX_RAISE(rc, "the %zu members of %s", count_of(options), options->name);
 }
 
 /* Count @entry, for @owner, or as one that takes @bytes now. */
@@ -207,14 +259,12 @@ static pmix_status_t entry_update(struct sx_memberships *all, struct sx_membersh
     const struct sx_quota_row before = entry->quota;
     void *record;
     size_t size;
-    pmix_status_t rc = sx_membership_encode(head, options->name, options->procs,
-                                            options->proc_count, &record, &size);
+    pmix_status_t rc = members_encode(head, options, &record, &size);
 
     if (rc != PMIX_SUCCESS) {
-        return SX_RAISE(rc, "the %zu members of %s", options->proc_count, options->name);
+        return rc;
     }
-    rc = entry_count(all, entry, owner,
-                     bytes_of(size, options->proc_count, options->notified_count));
+    rc = entry_count(all, entry, owner, bytes_of(size, count_of(options), options->notified_count));
     if (rc != PMIX_SUCCESS) {
         free(record);
         return rc;
@@ -248,7 +298,7 @@ static pmix_status_t entry_new(struct sx_memberships *all,
         entry->id = strdup(options->id);
     }
     if ((options->id != NULL && entry->id == NULL) ||
-        !sx_belongings_new(&entry->belongings, links_of(options->kind, options->proc_count)) ||
+        !sx_belongings_new(&entry->belongings, links_of(options->kind, count_of(options))) ||
         !slots_reserve(all)) {
         entry_free(entry);
         return PMIX_ERR_OUT_OF_RESOURCE;

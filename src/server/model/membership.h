@@ -35,6 +35,7 @@
 #include "server/model/quota.h"
 #include "shmem/membership.h"
 
+struct sx_alias_list;
 struct sx_client;
 struct sx_membership;
 struct sx_membership_entry;
@@ -165,6 +166,7 @@ struct sx_membership_options {
     const char *id;           /* copied; NULL: none */
     const pmix_proc_t *procs; /* no wildcard, each once, in the order of their ranks in it */
     size_t proc_count;
+    const struct sx_alias_list *made;   /* not NULL: the processes, in the place of these */
     const struct sx_quota_owner *owner; /* NULL: a set is the host's, another the first client's */
     size_t notified_count;              /* processes that its entry is to keep beside its members */
 };
@@ -378,6 +380,17 @@ pmix_status_t sx_alias_list_found(struct sx_server *server, struct sx_client *pa
                                   pmix_proc_t *procs, size_t count, struct sx_alias_list *ret);
 /* Safe on a zeroed one and twice. */
 void sx_alias_list_clear(struct sx_alias_list *list);
+/* Processes of one namespace, whose ranks are in any order. */
+struct sx_alias_run {
+    const char *nspace;
+    const uint32_t *ranks;
+    uint32_t count;
+};
+/* Make the list of the processes of @runs: in order, each once.  Runs may have the same namespace,
+ * and the same processes.  Return: false when memory is out; else to be cleared. */
+bool sx_alias_list_of(const struct sx_alias_run runs[], size_t count, struct sx_alias_list *ret);
+/* Whether a list that was made has the process. */
+bool sx_alias_made_has(const struct sx_alias_list *list, const char *nspace, uint32_t rank);
 /* A list with the same processes for another owner, to be freed: those that were made are shared.
  * Return: false when memory is out. */
 bool sx_alias_list_copy(struct sx_alias_list *ret, const struct sx_alias_list *list);

@@ -95,6 +95,62 @@ Test(membership, is_read_as_it_was_written)
     free(bytes);
 }
 
+Test(membership, in_order_is_the_same_record_of_ranks)
+{
+    static const uint32_t ranks[] = { 3, 9, 0, 1, 7, 2 };
+    static const struct sx_membership_part parts[] = { { "a", 0, 2 },
+                                                       { "a.b", 2, 3 },
+                                                       { "b", 5, 1 } };
+    const struct sx_membership_head head = { .kind = SX_MEMBERSHIP_CONNECTED, .generation = 1 };
+    pmix_proc_t procs[SX_COUNT(ranks)];
+    void *named, *sorted;
+    size_t named_size, sorted_size;
+
+    for (size_t p = 0, i = 0; i < SX_COUNT(ranks); i++) {
+        p += i == parts[p].first + parts[p].count;
+        PMIx_Load_procid(&procs[i], parts[p].nspace, ranks[i]);
+    }
+    cr_assert_eq(sx_membership_encode(&head, "list", procs, SX_COUNT(procs), &named, &named_size),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_membership_encode_sorted(&head, "list", parts, SX_COUNT(parts), ranks, &sorted,
+                                             &sorted_size),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sorted_size, named_size);
+    cr_expect_eq(memcmp(sorted, named, named_size), 0);
+    free(named);
+    free(sorted);
+}
+
+/* Parts and ranks that are in no order, hold a process twice, or leave some out. */
+Test(membership, in_order_is_refused_when_it_is_not)
+{
+    static const struct {
+        struct sx_membership_part parts[2];
+        uint32_t ranks[3];
+    } wrong[] = {
+        { { { "b", 0, 1 }, { "a", 1, 2 } }, { 0, 1, 2 } },
+        { { { "a", 0, 1 }, { "a", 1, 2 } }, { 0, 1, 2 } },
+        { { { "a", 0, 1 }, { "b", 1, 2 } }, { 0, 2, 1 } },
+        { { { "a", 0, 1 }, { "b", 1, 2 } }, { 0, 1, 1 } },
+        { { { "a", 0, 1 }, { "b", 2, 1 } }, { 0, 1, 2 } },
+        { { { "a", 0, 3 }, { "b", 3, 0 } }, { 0, 1, 2 } },
+        { { { "a", 0, 1 }, { "", 1, 2 } }, { 0, 1, 2 } },
+        { { { "a", 0, 1 }, { "b", 1, 2 } }, { 0, 1, PMIX_RANK_WILDCARD } },
+    };
+    const struct sx_membership_head head = { .kind = SX_MEMBERSHIP_CONNECTED };
+    void *bytes;
+    size_t size;
+
+    for (size_t i = 0; i < SX_COUNT(wrong); i++) {
+        cr_expect_eq(sx_membership_encode_sorted(&head, "list", wrong[i].parts, 2, wrong[i].ranks,
+                                                 &bytes, &size),
+                     PMIX_ERR_BAD_PARAM, "%zu", i);
+    }
+    cr_expect_eq(sx_membership_encode_sorted(&head, "", wrong[0].parts, 1, wrong[0].ranks, &bytes,
+                                             &size),
+                 PMIX_ERR_BAD_PARAM);
+}
+
 Test(membership, without_those_who_leave_has_the_rest_in_their_places)
 {
     static const uint32_t order[] = { 0, 11, 4, 3, 8, 1, 2, 10, 9, 6, 7 };

@@ -76,6 +76,40 @@ Test(belonging, who_goes_looks_at_no_list_of_others)
     server.memberships.slots = slots;
 }
 
+/* A list that was made of ranks: of its members some are here, fewer or more than those of its
+ * part. */
+Test(belonging, of_a_list_of_ranks_is_that_of_its_members_here)
+{
+    static const uint32_t many[] = { 1, 3, 10, 11, 12, 13, 14 }, one[] = { 0 };
+    const struct sx_alias_run runs[] = { { "job", many, SX_COUNT(many) },
+                                         { "elsewhere", many, SX_COUNT(many) },
+                                         { "job", one, SX_COUNT(one) } };
+    struct sx_membership_entry *entries[2];
+    struct sx_quota_owner owner;
+    struct sx_alias_list list;
+
+    for (size_t i = 0; i < SX_COUNT(entries); i++) {
+        cr_assert(sx_alias_list_of(&runs[2 * i], i == 0 ? 3 : 1, &list));
+        const struct sx_membership_options options = { .name = i == 0 ? "long" : "short",
+                                                       .kind = SX_MEMBERSHIP_CONNECTED,
+                                                       .made = &list };
+
+        cr_assert_eq(sx_memberships_add(&server, &options, &entries[i]), PMIX_SUCCESS);
+        sx_alias_list_clear(&list);
+    }
+    cr_expect_eq(sx_membership_size(&entries[0]->published), 15);
+    cr_expect_eq(sx_membership_rank(&entries[0]->published, "job", 1), 8);
+    owner = sx_quota_owner_of(sx_client_find(job, FIRST));
+    for (size_t i = 0; i < SX_COUNT(entries); i++) {
+        cr_expect_eq(entries[i]->quota.process->proc.rank, owner.proc.rank, "%zu", i);
+        cr_expect_str_eq(entries[i]->quota.process->proc.nspace, owner.proc.nspace);
+    }
+    cr_expect_eq(goes(THIRD), 0);
+    cr_expect_eq(goes(SECOND), 1);
+    cr_expect_eq(goes(FOURTH), 1);
+    cr_expect_eq(goes(FIRST), 2);
+}
+
 Test(belonging, is_of_one_kind)
 {
     const pmix_proc_t proc = { "job", FIRST };
