@@ -212,6 +212,7 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
                                struct sx_arrival *arrival)
 {
     const struct sx_kind *const kind = sx_kind_of(server, arrival->kind);
+    const struct sx_collective_options given = arrival->options;
     pmix_status_t rc = kind == NULL ? PMIX_ERR_NOT_SUPPORTED
                                     : sx_options_read(kind->function, arrival->info, arrival->ninfo,
                                                       &arrival->options);
@@ -221,6 +222,9 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     }
     if (rc == PMIX_SUCCESS && kind->aim != NULL) {
         rc = kind->aim(server, client, arrival);
+    }
+    if (rc == PMIX_ERR_WOULD_BLOCK) {
+        arrival->options = given; /* they are read again */
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -301,19 +305,12 @@ pmix_status_t sx_arrival_take(struct sx_server *server, struct sx_arrival *arriv
     if (rc == PMIX_SUCCESS) {
         rc = take_part(server, client, arrival);
     }
+    if (rc == PMIX_ERR_WOULD_BLOCK && arrival->may_wait) {
+        return rc;
+    }
     if (rc != PMIX_SUCCESS) {
         sx_members_refuse(client, arrival->op, rc);
     }
     sx_arrival_clear(arrival);
     return PMIX_SUCCESS;
-}
-
-pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
-                                   const struct sx_opened *body)
-{
-    struct sx_arrival arrival;
-    const pmix_status_t rc = sx_arrival_read(&arrival, body);
-
-    arrival.client = client;
-    return sx_arrival_take(server, &arrival, rc);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* long_arrival.c - an arrival that names many processes.
+/* long_arrival.c - an arrival, in several turns if it names many processes.
  *
- *     the frame --the client's next turn--> READ --the one after--> its operation joined
- *                                            \--if its kind has to: PREPARED, in steps--^
+ *     a frame that is long --the client's next turn--> READ --the one after--> its operation joined
+ *     names that mean many -----------------------------^\--if its kind has to: PREPARED, in steps--^
  *
  * Until then nothing else of the client is taken, so a long arrival keeps its place among the
  * client's calls. */
@@ -19,8 +19,10 @@ struct long_arrival {
     struct sx_opened body;
     struct sx_arrival arrival;
     const struct sx_kind *kind; /* once it has been read; NULL: unknown */
+    size_t count;               /* of the processes */
     pmix_status_t status;       /* of its reading and preparing */
     bool is_read;
+    bool is_frame; /* its client waits for an answer */
 };
 
 static void long_closed(struct sx_pending *pending)
@@ -43,12 +45,20 @@ static void long_join(struct long_arrival *all)
     struct sx_server *const server = all->pending.server;
     struct sx_client *const client = sx_client_retain(all->pending.client);
     const uint32_t id = all->pending.id;
+    const bool is_frame = all->is_frame;
     const pmix_status_t status = all->status;
     struct sx_arrival arrival = all->arrival;
 
     all->arrival = (struct sx_arrival){ .client = NULL };
     sx_pending_drop(&all->pending);
-    sx_reply(server, client, id, sx_arrival_take(server, &arrival, status), -1);
+    if (is_frame) {
+        sx_reply(server, client, id, sx_arrival_take(server, &arrival, status), -1);
+    } else if (status == PMIX_SUCCESS) {
+        (void)sx_arrival_take(server, &arrival, status);
+    } else { /* a namespace that has come since has made its list wrong */
+        sx_members_refuse(client, arrival.op, status);
+        sx_arrival_clear(&arrival);
+    }
     sx_client_release(client);
 }
 
@@ -66,8 +76,7 @@ static void long_step(struct sx_share_work *work)
     struct long_arrival *const all = SX_CONTAINER(work, struct long_arrival, work);
     struct sx_pending *const pending = &all->pending;
 
-    sx_share_charge(pending->server, pending->client,
-                    all->body.parts[SX_ARRIVE_PROCS].count / SX_ARRIVE_PROCS_PER_UNIT);
+    sx_share_charge(pending->server, pending->client, all->count / SX_ARRIVE_PROCS_PER_UNIT);
     if (!all->is_read) {
         long_read(all);
         return;
@@ -83,31 +92,82 @@ static void long_step(struct sx_share_work *work)
     long_join(all);
 }
 
+static const struct sx_pending_kind long_kind = { .quota = SX_PENDING_ARRIVAL,
+                                                  .closed = long_closed,
+                                                  .free = long_free };
+
+/* Return: NULL when memory is out, or @client has too much open: then it is taken at once, or
+ * refused. */
+static struct long_arrival *long_begin(struct sx_server *server, struct sx_client *client,
+                                       uint32_t id, size_t count, size_t bytes)
+{
+    struct long_arrival *const all = calloc(1, sizeof(*all));
+
+    if (all == NULL) {
+        return NULL;
+    }
+    all->pending.bytes = bytes;
+    if (sx_pending_begin(server, client, id, &long_kind, &all->pending) != PMIX_SUCCESS) {
+        free(all);
+        return NULL;
+    }
+    all->count = count;
+    all->work.step = long_step;
+    sx_share_work_add(client, &all->work);
+    return all;
+}
+
 bool sx_collective_arrive_long(struct sx_server *server, struct sx_client *client,
                                struct sx_frame *frame)
 {
-    static const struct sx_pending_kind kind = { .quota = SX_PENDING_ARRIVAL,
-                                                 .closed = long_closed,
-                                                 .free = long_free };
-    struct long_arrival *all;
+    const size_t count = frame->opened.parts[SX_ARRIVE_PROCS].count;
+    struct long_arrival *const all = frame->bulk_pages.at != NULL && count > SX_ARRIVE_AT_ONCE_MAX
+                                         ? long_begin(server, client, frame->header.id, count,
+                                                      frame->opened.size)
+                                         : NULL;
 
-    if (frame->bulk_pages.at == NULL ||
-        frame->opened.parts[SX_ARRIVE_PROCS].count <= SX_ARRIVE_AT_ONCE_MAX) {
-        return false;
-    }
-    all = calloc(1, sizeof(*all));
     if (all == NULL) {
         return false;
     }
-    all->pending.bytes = frame->opened.size;
-    if (sx_pending_begin(server, client, frame->header.id, &kind, &all->pending) != PMIX_SUCCESS) {
-        free(all);
-        return false; /* it is refused when it is taken */
-    }
-    all->work.step = long_step;
+    all->is_frame = true;
     all->body = frame->opened;
     all->pages = frame->bulk_pages;
     frame->bulk_pages = (struct sx_pages){ .at = NULL };
-    sx_share_work_add(client, &all->work);
     return true;
+}
+
+#define LANE_ID 0u /* at most one is in work for a client; its frames begin with 1 */
+
+/* Go on with @arrival in the client's next turns.  Return: false when it has to be taken now. */
+static bool lane_goes_on(struct sx_server *server, struct sx_client *client,
+                         struct sx_arrival *arrival)
+{
+    const size_t bytes = arrival->bytes + arrival->listed.count * sizeof(*arrival->listed.all);
+    struct long_arrival *const all = long_begin(server, client, LANE_ID, arrival->listed.count,
+                                                bytes);
+
+    if (all == NULL) {
+        return false;
+    }
+    all->arrival = *arrival;
+    all->arrival.may_wait = false;
+    all->kind = sx_kind_of(server, arrival->kind);
+    all->is_read = true;
+    return true;
+}
+
+pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
+                                   const struct sx_opened *body)
+{
+    struct sx_arrival arrival;
+    pmix_status_t rc = sx_arrival_read(&arrival, body);
+
+    arrival.client = client;
+    arrival.may_wait = true;
+    rc = sx_arrival_take(server, &arrival, rc);
+    if (rc == PMIX_ERR_WOULD_BLOCK && !lane_goes_on(server, client, &arrival)) {
+        arrival.may_wait = false;
+        rc = sx_arrival_take(server, &arrival, PMIX_SUCCESS);
+    }
+    return rc == PMIX_ERR_WOULD_BLOCK ? PMIX_SUCCESS : rc;
 }

@@ -56,7 +56,8 @@ struct sx_arrival {
     size_t written_count;           /* ... so long; 0: not kept */
     pmix_info_t *info;
     size_t ninfo;
-    size_t bytes; /* approximate size of processes and infos */
+    size_t bytes;  /* approximate size of processes and infos */
+    bool may_wait; /* the caller of sx_arrival_take goes on with `prepare` in other turns */
 };
 
 /* Read an opened sx_arrive_body.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for invalid infos;
@@ -71,7 +72,8 @@ void sx_arrival_clear(struct sx_arrival *arrival);
 #define SX_ARRIVE_PROCS_PER_UNIT 16u /* to read them, or to find those that are here: share.h */
 
 /* @arrival, which sx_arrival_read has read with @rc, joins its operation, or its client gets the
- * status; clears @arrival.  Return: as sx_collective_arrive. */
+ * status; clears @arrival.  Return: as sx_collective_arrive; PMIX_ERR_WOULD_BLOCK, if it may wait,
+ * and it is to be taken again when its kind has prepared it. */
 pmix_status_t sx_arrival_take(struct sx_server *server, struct sx_arrival *arrival,
                               pmix_status_t rc);
 

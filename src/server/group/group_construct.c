@@ -18,8 +18,9 @@
 #include "server/group/invitation.h"
 #include "server/group/leader_failover.h"
 
-#define PROCS_PER_UNIT 4u  /* to find, copy and sort them (share.h) */
-#define NAMED_PER_UNIT 64u /* of which each may have been named before */
+#define NAMED_MAX (2 * SX_PROCS_MAX) /* each as often as it is: read in one turn */
+#define PROCS_PER_UNIT 4u            /* to find, copy and sort them (share.h) */
+#define NAMED_PER_UNIT 64u           /* of which each may have been named before */
 
 /* ---- members that a caller means ------------------------------------------------------------- */
 
@@ -44,8 +45,8 @@ static pmix_status_t order_add(void *arg, const pmix_proc_t *proc)
         sx_name_has_ended(order->server, proc->nspace)) {
         return SX_RAISE(PMIX_ERR_NOT_FOUND, "%s, named for a group, has ended", proc->nspace);
     }
-    if (order->named++ == SX_ALIAS_PROCS_MAX) {
-        return order_refuse("a list of members stands for", SX_ALIAS_PROCS_MAX);
+    if (order->named++ == NAMED_MAX) {
+        return order_refuse("a list of members stands for", NAMED_MAX);
     }
     if (sx_proc_set_has(&order->set, proc->nspace, proc->rank)) {
         return PMIX_SUCCESS;
@@ -220,6 +221,13 @@ pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arr
     return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
 }
 
+/* Return: whether the rest of the list takes turns of its own.  The members of a bootstrap are in the
+ * place of what its caller has written, which cannot be read again. */
+static bool is_long(const struct sx_arrival *arrival)
+{
+    return arrival->listed.count > SX_ARRIVE_AT_ONCE_MAX && !arrival->options.leaders.given;
+}
+
 /* Most callers write what the first one wrote, so that list is read once.  @open: NULL for the
  * first. */
 static pmix_status_t members_take(struct sx_server *server, struct sx_client *client,
@@ -238,6 +246,9 @@ static pmix_status_t members_take(struct sx_server *server, struct sx_client *cl
     }
     do {
         rc = sx_group_construct_prepare(server, arrival);
+        if (rc == PMIX_ERR_WOULD_BLOCK && arrival->may_wait && is_long(arrival)) {
+            return rc;
+        }
     } while (rc == PMIX_ERR_WOULD_BLOCK);
 
     struct sx_proc_list *const order = &arrival->listed, *const sorted = &arrival->sorted;
