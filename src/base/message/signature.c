@@ -47,7 +47,8 @@ static void word_write(uint8_t *head, const struct sx_part *part, uint64_t word)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-size_t sx_proc_ref_read(const void *at, size_t left, struct sx_proc_ref *ret)
+/* Read all but whether the name holds a NUL.  Return: as sx_proc_ref_read. */
+static inline size_t ref_read(const void *at, size_t left, struct sx_proc_ref *ret)
 {
     uint32_t head[2];
 
@@ -55,25 +56,42 @@ size_t sx_proc_ref_read(const void *at, size_t left, struct sx_proc_ref *ret)
         return 0;
     }
     memcpy(head, at, sizeof(head));
-    const char *const name = (const char *)at + sizeof(head);
     const size_t padded = sx_align_up(head[1], 8);
 
-    if (head[1] == 0 || head[1] > PMIX_MAX_NSLEN || padded > left - sizeof(head) ||
-        memchr(name, '\0', head[1]) != NULL) {
+    if (head[1] == 0 || head[1] > PMIX_MAX_NSLEN || padded > left - sizeof(head)) {
         return 0;
     }
-    *ret = (struct sx_proc_ref){ .rank = head[0], .name_len = head[1], .name = name };
+    *ret = (struct sx_proc_ref){ .rank = head[0],
+                                 .name_len = head[1],
+                                 .name = (const char *)at + sizeof(head) };
     return sizeof(head) + padded;
 }
 
-static bool begins_run(const struct sx_proc_ref *proc, const struct sx_proc_ref *before)
+static inline bool is_name(const struct sx_proc_ref *proc)
+{
+    return memchr(proc->name, '\0', proc->name_len) == NULL;
+}
+
+size_t sx_proc_ref_read(const void *at, size_t left, struct sx_proc_ref *ret)
+{
+    struct sx_proc_ref proc;
+    const size_t size = ref_read(at, left, &proc);
+
+    if (size == 0 || !is_name(&proc)) {
+        return 0;
+    }
+    *ret = proc;
+    return size;
+}
+
+static inline bool begins_run(const struct sx_proc_ref *proc, const struct sx_proc_ref *before)
 {
     return proc->name_len != before->name_len ||
            memcmp(proc->name, before->name, proc->name_len) != 0;
 }
 
 /* Return: the bytes of @count processes; SIZE_MAX when there are not so many, or when they have too
- * many runs, which no client of this library writes. */
+ * many runs, which no client of this library writes.  A name is checked once for its run. */
 static size_t procs_span(const uint8_t *at, size_t left, uint64_t count)
 {
     const size_t whole = left;
@@ -81,10 +99,11 @@ static size_t procs_span(const uint8_t *at, size_t left, uint64_t count)
     unsigned runs = 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        const size_t size = sx_proc_ref_read(at, left, &proc);
+        const size_t size = ref_read(at, left, &proc);
+        const bool is_new = size != 0 && begins_run(&proc, &before);
 
-        runs += size != 0 && begins_run(&proc, &before);
-        if (size == 0 || runs > SX_PROCS_RUNS_MAX) {
+        runs += is_new;
+        if (size == 0 || (is_new && !is_name(&proc)) || runs > SX_PROCS_RUNS_MAX) {
             return SIZE_MAX;
         }
         before = proc;

@@ -85,6 +85,23 @@ static size_t singles_count(const struct sx_server *server, uid_t uid, const pmi
     return i;
 }
 
+/* Return: how many members the list may have, for their memory. */
+static size_t members_most(const struct sx_server *server, uid_t uid, const pmix_proc_t *written,
+                           size_t count)
+{
+    size_t most = count;
+
+    for (size_t i = 0; i < count && most < SX_PROCS_MAX; i++) {
+        const struct sx_membership *const alias = written[i].rank == PMIX_RANK_WILDCARD
+                                                      ? sx_alias_members(server, uid,
+                                                                         written[i].nspace)
+                                                      : NULL;
+
+        most += alias != NULL ? sx_membership_size(alias) : 0;
+    }
+    return most < SX_PROCS_MAX ? most : SX_PROCS_MAX;
+}
+
 /* Read the members into @order, each once, as a process of user @uid has written them.  @payer,
  * NULL: nobody, is charged for what they name. */
 static pmix_status_t order_read(struct sx_server *server, struct sx_client *payer, uid_t uid,
@@ -92,7 +109,8 @@ static pmix_status_t order_read(struct sx_server *server, struct sx_client *paye
                                 struct sx_proc_list *order)
 {
     struct order reading = { .server = server };
-    pmix_status_t rc = sx_proc_list_reserve(order, count) &&
+    const size_t most = members_most(server, uid, written, count);
+    pmix_status_t rc = sx_proc_list_reserve(order, most) &&
                                sx_proc_set_init(&reading.set, order, SX_PROCS_MAX, server->seed)
                            ? PMIX_SUCCESS
                            : PMIX_ERR_OUT_OF_RESOURCE;

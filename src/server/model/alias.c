@@ -73,12 +73,19 @@ pmix_status_t sx_alias_each_one(struct sx_server *server, uid_t uid, const pmix_
     if (is_open) {
         return each(arg, proc);
     }
+    const char *name = proc->nspace, *last = name;
+
     one = *proc;
     for (uint32_t rank = 0; rank < count && rc == PMIX_SUCCESS; rank++) {
         one.rank = rank;
-        if (alias == NULL || sx_membership_member(alias, rank, &one) == PMIX_SUCCESS) {
-            rc = each(arg, &one); /* else there is a gap */
+        if (alias != NULL && sx_membership_named(alias, rank, &name, &one.rank) != PMIX_SUCCESS) {
+            continue; /* there is a gap */
         }
+        if (name != last) { /* the members of a namespace share its name */
+            PMIx_Load_nspace(one.nspace, name);
+            last = name;
+        }
+        rc = each(arg, &one);
     }
     return rc;
 }
