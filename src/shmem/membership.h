@@ -154,8 +154,8 @@ pmix_status_t sx_membership_encode(const struct sx_membership_head *template, co
                                    size_t *ret_size);
 
 /* The same of members that are in order by namespace and rank, each once, without gaps: their ranks
- * in the list are in that order, and @ranks are those in the namespaces of @parts.  The time is that
- * of a few bytes for each. */
+ * in the list are in that order, and @ranks are those in the namespaces of @parts.  The time is
+ * that of a few bytes for each. */
 pmix_status_t sx_membership_encode_sorted(const struct sx_membership_head *template,
                                           const char *name, const struct sx_membership_part parts[],
                                           size_t part_count, const uint32_t ranks[],

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* long_arrival.c - an arrival, in several turns if it names many processes.
  *
- *     a frame that is long --the client's next turn--> READ --the one after--> its operation joined
- *     names that mean many -----------------------------^\--if its kind has to: PREPARED, in steps--^
+ *     a long frame --the client's next turn--> READ --the one after--> its operation joined
+ *     names that mean many ---------------------^\--if its kind has to: PREPARED, in steps--^
  *
  * Until then nothing else of the client is taken, so a long arrival keeps its place among the
  * client's calls. */

@@ -239,8 +239,8 @@ pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arr
     return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
 }
 
-/* Return: whether the rest of the list takes turns of its own.  The members of a bootstrap are in the
- * place of what its caller has written, which cannot be read again. */
+/* Return: whether the rest of the list takes turns of its own.  The members of a bootstrap are in
+ * the place of what its caller has written, which cannot be read again. */
 static bool is_long(const struct sx_arrival *arrival)
 {
     return arrival->listed.count > SX_ARRIVE_AT_ONCE_MAX && !arrival->options.leaders.given;
