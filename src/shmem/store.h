@@ -149,7 +149,9 @@ static inline uint64_t sx_store_successor(const struct sx_store *store)
 /* ... and of others each put copies so many times what it takes itself, and no less than this. */
 #define SX_STORE_COPY_TIMES 2u
 #define SX_STORE_COPY_MIN_BYTES (UINT64_C(4) << 10)
-/* Nor does it copy more: the next steps do.  Memory for what is longer is had in steps as well. */
+/* A put copies for no more bytes of its own than these; the next steps do the rest.  One step does
+ * what cannot be divided, a value or a piece of memory, and the next ones do so much less.  So the
+ * puts of one turn copy little more together than their sum. */
 #define SX_STORE_COPY_MAX_BYTES (UINT64_C(1) << 20)
 
 /* A value with more is copied in steps by who puts it, and to the next generation. */

@@ -14,6 +14,7 @@
 
 #define SX_STORE_ROOM_BYTES (UINT64_C(256) << 20)
 #define SX_STORE_MEMORY_BYTES (UINT64_C(256) << 10) /* taken at once, or what the step may copy */
+#define SX_STORE_MEMORY_PER_BYTE 4u                 /* takes as long as one byte of a copy */
 
 /* Called for each live cell of a column; the item lies in the old generation. */
 typedef void (*sx_live_fn)(void *arg, const struct sx_column_record *record, uint32_t row,
@@ -281,6 +282,7 @@ struct sx_store_renewal {
     bool is_begun;              /* ... behind the cells of the job and the single row ... */
     uint32_t entry_at, cell_at; /* ... from this cell of this chunk of the directory on */
     uint64_t left_bytes;        /* of a step */
+    uint64_t owed_bytes;        /* by the next steps, for what an earlier one could not divide */
     const void *body;           /* of a long value: @body_off, and so much of it is copied */
     uint64_t body_off, body_copied;
     uint32_t body_len;
@@ -291,7 +293,10 @@ struct sx_store_renewal {
 
 static void sx_renewal_spend(struct sx_store_renewal *renewal, uint64_t bytes)
 {
-    renewal->left_bytes -= bytes < renewal->left_bytes ? bytes : renewal->left_bytes;
+    const uint64_t some = bytes < renewal->left_bytes ? bytes : renewal->left_bytes;
+
+    renewal->left_bytes -= some;
+    renewal->owed_bytes += bytes - some;
 }
 
 /* Put @put into the next generation.  Return: false when it has no room. */
@@ -309,11 +314,17 @@ static bool sx_renewal_store(struct sx_store_renewal *renewal, struct sx_column_
     return true;
 }
 
-/* Return: how much memory may be had at once. */
-static uint64_t sx_renewal_memory(const struct sx_store_renewal *renewal)
+/* Have some of the memory for @need bytes.  Return: as sx_heap_prepare. */
+static bool sx_renewal_memory(struct sx_store_renewal *renewal, uint64_t need)
 {
-    return renewal->left_bytes > SX_STORE_MEMORY_BYTES ? renewal->left_bytes
-                                                       : SX_STORE_MEMORY_BYTES;
+    const uint64_t some = renewal->left_bytes > SX_STORE_MEMORY_BYTES ? renewal->left_bytes
+                                                                      : SX_STORE_MEMORY_BYTES;
+
+    if (sx_heap_prepare(&renewal->next.heap, need, some)) {
+        return true; /* the copy that takes it is counted */
+    }
+    sx_renewal_spend(renewal, some / SX_STORE_MEMORY_PER_BYTE);
+    return false;
 }
 
 /* Have some of the memory for @put.  Return: whether it is to be stored now: there is all of it, or
@@ -325,9 +336,7 @@ static bool sx_renewal_prepare(struct sx_store_renewal *renewal, struct sx_colum
     if (sx_column_is_short(&renewal->next, record, put->row)) {
         return true;
     }
-    renewal->waits = !sx_heap_prepare(&renewal->next.heap,
-                                      sx_column_need(&renewal->next, record, put),
-                                      sx_renewal_memory(renewal));
+    renewal->waits = !sx_renewal_memory(renewal, sx_column_need(&renewal->next, record, put));
     return !renewal->waits;
 }
 
@@ -350,7 +359,6 @@ static void sx_renewal_copy_long(struct sx_store_renewal *renewal, struct sx_col
     if (renewal->body != put->body) {
         sx_renewal_body_drop(renewal);
         if (!sx_renewal_prepare(renewal, record, put)) {
-            sx_renewal_spend(renewal, SX_STORE_COPY_MAX_BYTES);
             return;
         }
         if (sx_column_is_short(&renewal->next, record, put->row) ||
@@ -403,13 +411,9 @@ static void sx_renewal_copy(void *arg, const struct sx_column_record *record, ui
     }
     if (put.cell.len > SX_STORE_LONG_BYTES) {
         sx_renewal_copy_long(renewal, found, &put);
-    } else {
-        const bool is_prepared = sx_renewal_prepare(renewal, found, &put);
-
-        sx_renewal_spend(renewal, is_prepared ? item->cell.len : SX_STORE_COPY_MAX_BYTES);
-        if (is_prepared) {
-            (void)sx_renewal_store(renewal, found, &put);
-        }
+    } else if (sx_renewal_prepare(renewal, found, &put)) {
+        sx_renewal_spend(renewal, item->cell.len);
+        (void)sx_renewal_store(renewal, found, &put);
     }
 }
 
@@ -435,11 +439,14 @@ static bool sx_renewal_directory(struct sx_store_renewal *renewal, struct sx_rea
         sx_renewal_spend(renewal, 1);
         for (; off != 0 && renewal->cell_at < 1u << shift && renewal->left_bytes > 0 &&
                !renewal->failed;
-             renewal->cell_at += !renewal->waits) {
+             renewal->cell_at++) {
             sx_renewal_spend(renewal, 1);
             sx_live_cell(reach, record, (renewal->entry_at << shift) + renewal->cell_at,
                          (const struct sx_words *)chunk + renewal->cell_at, sx_renewal_copy,
                          renewal);
+            if (renewal->waits) {
+                return false;
+            }
         }
         if (renewal->left_bytes == 0 || renewal->failed) {
             return false; /* behind the last cell of a chunk as well: the next step finds that */
@@ -502,17 +509,14 @@ static bool sx_renewal_walk(struct sx_store_writer *writer, struct sx_store_rene
 
 /* Have some of the memory for the dictionary, which is long in a store of many columns.  Return:
  * whether the next generation is formatted. */
-static bool sx_renewal_format(struct sx_store_writer *writer, struct sx_store_renewal *renewal)
+static bool sx_renewal_format(struct sx_store_renewal *renewal)
 {
     struct sx_store_writer *const next = &renewal->next;
-    const uint64_t backed = next->view.seg.backed_bytes;
 
     if (renewal->is_formatted) {
         return true;
     }
-    if (!sx_heap_prepare(&next->heap, sx_dictionary_bytes(renewal->column_count),
-                         sx_renewal_memory(renewal))) {
-        writer->copied_bytes += next->view.seg.backed_bytes - backed; /* it takes as long */
+    if (!sx_renewal_memory(renewal, sx_dictionary_bytes(renewal->column_count))) {
         return false;
     }
     renewal->is_formatted = sx_store_format(next, next->row_count, renewal->column_count) ==
@@ -524,7 +528,7 @@ static bool sx_renewal_format(struct sx_store_writer *writer, struct sx_store_re
 /* Return: whether all columns are done. */
 static bool sx_renewal_columns(struct sx_store_writer *writer, struct sx_store_renewal *renewal)
 {
-    if (!sx_renewal_format(writer, renewal)) {
+    if (!sx_renewal_format(renewal)) {
         return false;
     }
     while (sx_renewal_walk(writer, renewal)) {
@@ -573,9 +577,12 @@ bool sx_store_renew_step(struct sx_store_writer *writer, uint64_t bytes)
     if (renewal == NULL) {
         return false;
     }
-    renewal->left_bytes = bytes;
+    const uint64_t paid = bytes < renewal->owed_bytes ? bytes : renewal->owed_bytes;
+
+    renewal->owed_bytes -= paid;
+    renewal->left_bytes = bytes - paid;
     renewal->waits = false;
-    const bool is_done = sx_renewal_columns(writer, renewal);
+    const bool is_done = renewal->left_bytes > 0 && sx_renewal_columns(writer, renewal);
 
     writer->copied_bytes += bytes - renewal->left_bytes;
     if (renewal->failed) {

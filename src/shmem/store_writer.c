@@ -220,7 +220,9 @@ static void sx_store_tidy(struct sx_store_writer *writer, uint64_t before)
         uint64_t some = now > before ? SX_STORE_COPY_TIMES * (now - before) : 0;
 
         some = some < SX_STORE_COPY_MIN_BYTES ? SX_STORE_COPY_MIN_BYTES : some;
-        some = some > SX_STORE_COPY_MAX_BYTES ? SX_STORE_COPY_MAX_BYTES : some;
+        some = some > SX_STORE_COPY_TIMES * SX_STORE_COPY_MAX_BYTES
+                   ? SX_STORE_COPY_TIMES * SX_STORE_COPY_MAX_BYTES
+                   : some;
         (void)sx_store_renew_step(writer, some);
     }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* store_test.c - what one thread sees of a store: put, find, replace, withdraw, renew. */
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -448,10 +450,18 @@ Test(store, a_renewal_ends_the_growth_of_a_dictionary)
 }
 
 static off_t taken_max; /* bytes of memory that were taken at once */
+static off_t taken_sum;
+static unsigned granted = UINT_MAX; /* so often there is some */
 
 int fallocate(int fd, int mode, off_t offset, off_t len)
 {
+    if (granted == 0) {
+        errno = ENOSPC;
+        return -1;
+    }
+    granted -= granted != UINT_MAX;
     taken_max = len > taken_max ? len : taken_max;
+    taken_sum += len;
     return (int)syscall(SYS_fallocate, fd, mode, offset, len);
 }
 
@@ -475,6 +485,96 @@ Test(store, memory_for_many_keys_is_taken_in_steps)
     cr_expect_geq(renewed, 1);
     expect_keys(&writer, KEYS, 1);
     sx_store_destroy(&writer);
+}
+
+#define TURN_PUTS 64u /* there may be as many in one turn of a server */
+#define TURN_BYTES (UINT64_C(2) << 20)
+
+/* Short puts that together take no more than some steps of memory, until there is another
+ * generation. */
+static void turns_expect(struct sx_store_writer *writer, unsigned first, unsigned puts_max)
+{
+    const uint64_t generation = writer->generation;
+
+    for (unsigned i = 0; i < puts_max && writer->generation == generation; i += TURN_PUTS) {
+        const uint64_t copied = writer->copied_bytes;
+
+        taken_sum = 0;
+        for (unsigned j = 0; j < TURN_PUTS && writer->generation == generation; j++) {
+            put_key(writer, first + i + j);
+        }
+        cr_assert_leq((uint64_t)taken_sum, TURN_BYTES, "puts from %u on: %" PRIu64 " bytes", i,
+                      (uint64_t)taken_sum);
+        cr_assert_leq(writer->copied_bytes - copied, TURN_PUTS * SX_STORE_COPY_MIN_BYTES);
+    }
+    cr_expect_eq(writer->generation, generation + 1);
+}
+
+Test(store, many_puts_of_a_turn_take_no_more_than_one_step_of_a_dictionary)
+{
+    enum { KEYS = 130000 };
+    struct sx_store_writer writer;
+    unsigned count = 0;
+
+    test_store_create(&writer, 1, 1 << 20, false);
+    while (count < KEYS || writer.renewal != NULL) {
+        put_key(&writer, count++);
+    }
+    while (writer.renewal == NULL) {
+        put_key(&writer, count++);
+    }
+    turns_expect(&writer, count, KEYS);
+    sx_store_destroy(&writer);
+}
+
+Test(store, many_puts_of_a_turn_copy_no_more_than_one_long_value)
+{
+    static char bytes[SX_STORE_LONG_BYTES];
+    const struct sx_cell cell = { .type = PMIX_BYTE_OBJECT, .len = sizeof(bytes) };
+    struct sx_store_writer writer;
+
+    test_store_create(&writer, 1, 64 << 20, false);
+    for (uint32_t i = 0; writer.renewal == NULL; i++) {
+        char key[16];
+
+        cr_assert_leq(i, 64);
+        snprintf(key, sizeof(key), "long.%u", i);
+        cr_assert_eq(sx_store_put_flat(&writer, SX_REALM_JOB, 0, key, PMIX_GLOBAL, &cell, bytes),
+                     PMIX_SUCCESS);
+    }
+    turns_expect(&writer, 0, 64 * TURN_PUTS * 8);
+    sx_store_destroy(&writer);
+}
+
+/* Memory is out at any step of a renewal, and comes back.  What was put stays, and the next put is
+ * stored or refused. */
+Test(store, memory_that_is_out_in_a_step_loses_nothing)
+{
+    enum { KEYS = 20000, MORE = 4000 };
+
+    for (unsigned steps = 0; steps < 10; steps++) {
+        struct sx_store_writer writer;
+        unsigned count = 0;
+        pmix_status_t rc;
+
+        test_store_create(&writer, 1, 1 << 20, false);
+        while (count < KEYS || writer.renewal == NULL) {
+            put_key(&writer, count++);
+        }
+        granted = steps;
+        do {
+            rc = test_put_number(&writer, SX_REALM_JOB, SX_ROW_JOB, key_of(count), count);
+            count += rc == PMIX_SUCCESS;
+        } while (rc == PMIX_SUCCESS);
+        cr_assert_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
+        expect_keys(&writer, count, 1);
+        granted = UINT_MAX;
+        for (unsigned i = 0; i < MORE; i++) {
+            put_key(&writer, count++);
+        }
+        expect_keys(&writer, count, 1);
+        sx_store_destroy(&writer);
+    }
 }
 
 Test(store, a_million_cells)
