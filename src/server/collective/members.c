@@ -396,6 +396,7 @@ void sx_members_arrive(struct sx_members *members, struct sx_member *member, uin
 {
     member->arrived = true;
     member->op = op;
+    member->process = member->client->process;
     member->bytes = bytes +
                     (members->real.made != NULL ? members->real.count : 0) * sizeof(pmix_proc_t);
     members->arrived_count++;
@@ -463,10 +464,17 @@ struct sx_absent sx_members_absent(const struct sx_members *members)
     return absent;
 }
 
+/* Return: whether the process that has called is still connected. */
+static bool waits(const struct sx_member *member)
+{
+    return member->arrived && member->client->state == SX_CLIENT_CONNECTED &&
+           !sx_member_is_replaced(member);
+}
+
 bool sx_members_somebody_waits(const struct sx_members *members)
 {
     for (size_t i = 0; i < members->count; i++) {
-        if (members->all[i].arrived && members->all[i].client->state == SX_CLIENT_CONNECTED) {
+        if (waits(&members->all[i])) {
             return true;
         }
     }
@@ -637,7 +645,7 @@ static void entries_publish(struct sx_nspace *nspace, struct sx_record_done done
     }
 }
 
-/* Release the members with home @nspace that have arrived and are still connected. */
+/* Release the processes with home @nspace that have called and are still connected. */
 static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
                            struct sx_record_done done, struct sx_record_done_entry *entries)
 {
@@ -647,8 +655,7 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
     for (size_t i = 0; i < members->count; i++) {
         const struct sx_member *member = &members->all[i];
 
-        if (member->arrived && member->client->home == nspace &&
-            member->client->state == SX_CLIENT_CONNECTED) {
+        if (member->client->home == nspace && waits(member)) {
             entries[count++] = (struct sx_record_done_entry){ .slot = member->client->slot,
                                                               .op = member->op };
             sx_results_keep(&member->client->results,
@@ -670,8 +677,7 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
     for (size_t i = 0; i < members->count; i++) {
         const struct sx_member *member = &members->all[i];
 
-        if (member->arrived && member->client->home == nspace &&
-            member->client->state == SX_CLIENT_CONNECTED) {
+        if (member->client->home == nspace && waits(member)) {
             sx_wake_client(server, member->client);
         }
     }

@@ -135,7 +135,8 @@ struct sx_member {
     struct sx_members *members; /* that have it, while it hangs: */
     struct sx_list of_client;   /* client.operations, or .unlooked; zeroed: it hangs nowhere */
     bool is_unlooked;           /* the end of its client has still to change the operation */
-    uint32_t op;                /* the client's own number for the call */
+    uint32_t op;                /* the number that the process has given the call ... */
+    uint32_t process;           /* ... and client.process then: another one may be there now */
     bool arrived;
     bool is_behind;     /* it has called when the operation had failed, and been kept: no quota */
     uint8_t receives;   /* SX_HEARS_* */
@@ -180,6 +181,11 @@ struct sx_member_ends {
 static inline struct sx_alias_list sx_members_written(const struct sx_members *members)
 {
     return (struct sx_alias_list){ .all = members->procs, .count = members->proc_count };
+}
+/* Return: whether the process that has called is there no more, and another is in its place. */
+static inline bool sx_member_is_replaced(const struct sx_member *member)
+{
+    return member->arrived && member->process != member->client->process;
 }
 /* Return: the status of @ends that applies to @client; PMIX_SUCCESS for a client that is there. */
 pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_client *client);
@@ -245,10 +251,10 @@ struct sx_absent {
 };
 struct sx_absent sx_members_absent(const struct sx_members *members);
 
-/* Return: whether any member that has arrived is still connected. */
+/* Return: whether any process that has called is still connected. */
 bool sx_members_somebody_waits(const struct sx_members *members);
 
-/* Release the members that have arrived, with @status and @subject (ring/record.h).  Each
+/* Release the processes that have called, with @status and @subject (ring/record.h).  Each
  * namespace's ring gets one record (several for many members), and then there is one wake.  It is
  * that of the collective door when most sleepers are concerned, else of each member's bell. */
 void sx_members_release(struct sx_members *members, pmix_status_t status, uint64_t subject);

@@ -386,6 +386,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     client->state = SX_CLIENT_CONNECTED;
     client_show(server, client);
     sx_share_begin(server, client);
+    client->process++;
     client->results.count = 0; /* results of the process before have the same numbers */
     client->no_waitv = (flags & SX_HELLO_NO_WAITV) != 0;
     server->bitset_sleepers += client->no_waitv;

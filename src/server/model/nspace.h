@@ -128,6 +128,7 @@ struct sx_client {
     enum sx_client_state state;
     uint32_t removals; /* by the host: calls for the process before are not made any more */
     bool is_asked;     /* a process wants to be it, and the host is asked: tool.c */
+    uint32_t process;  /* counts the processes that have connected as it */
 
     /* while connected */
     struct sx_connection *connection; /* entry/entry.h; NULL: none */
