@@ -84,14 +84,13 @@ static inline void hosted_call(sx_server_fn body, void *arg)
     }
 }
 
-/* Register @rank and start its process, with @variable in its environment. */
-static inline pid_t hosted_start(const char *name, pmix_rank_t rank, const char *variable,
-                                 const char *value)
+/* Start a process of @rank, which is registered, with @variable in its environment. */
+static inline pid_t hosted_start_registered(const char *name, pmix_rank_t rank,
+                                            const char *variable, const char *value)
 {
     char **env = NULL, path[] = "/proc/self/exe", *argv[] = { path, NULL };
     pmix_proc_t proc;
 
-    hosted_client(name, rank);
     PMIx_Load_procid(&proc, name, rank);
     cr_assert_eq(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
     PMIx_Setenv(variable, value, true, &env);
@@ -103,6 +102,14 @@ static inline pid_t hosted_start(const char *name, pmix_rank_t rank, const char 
     cr_assert_gt(pid, 0);
     PMIx_Argv_free(env);
     return pid;
+}
+
+/* The same for one that is not registered yet. */
+static inline pid_t hosted_start(const char *name, pmix_rank_t rank, const char *variable,
+                                 const char *value)
+{
+    hosted_client(name, rank);
+    return hosted_start_registered(name, rank, variable, value);
 }
 
 /* Wait for the end of @pid.  Return: its exit code, minus the signal that killed it. */

@@ -153,3 +153,34 @@ Test(comes_back, and_is_not_released_from_the_call_of_the_process_before)
     cr_expect_eq(hosted_wait(two), 0);
     cr_expect_eq(hosted_wait(second), 0, "the fence has ended its connect");
 }
+
+/* There are too many ends of others. */
+static pmix_status_t ends_wait(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    server->collective.ending.max = server->collective.ending.left = 0;
+    return PMIX_SUCCESS;
+}
+
+Test(comes_back, after_the_good_bye_of_the_process_before_has_ended_its_operations)
+{
+    struct seen seen;
+
+    hosted_job(NSPACE, RANKS, RANKS);
+    const pid_t first = hosted_start(NSPACE, 0, ROLE, "leaves");
+
+    wait_until(1, 1);
+    hosted_call(ends_wait, NULL);
+    kill(first, SIGUSR1);
+    wait_until_here(false);
+    wait_until(1, 1); /* its end is still to be acted on */
+    const pid_t second = hosted_start_registered(NSPACE, 0, ROLE, "stays");
+
+    wait_until_here(true);
+    hosted_call(look, &seen);
+    cr_expect_eq(seen.open, 0);
+    kill(second, SIGUSR1);
+    cr_expect_eq(hosted_wait(second), 0);
+    kill(first, SIGUSR1);
+    cr_expect_eq(hosted_wait(first), 0);
+}
