@@ -317,6 +317,9 @@ void sx_membership_member_gone(struct sx_server *server, struct sx_membership_en
  * others.  The rest is left in later turns, as many in each, no matter what happens to @client. */
 void sx_membership_each_of(struct sx_server *server, struct sx_client *client,
                            enum sx_membership_kind kind, sx_leaver_fn fn);
+/* Over several nodes, a member may end after all servers have learned that all have called.  Such a
+ * process ends as a member of the list @subject, which is made: call @fn for it. */
+void sx_membership_ended_leave(uint64_t subject, const struct sx_members *members, sx_leaver_fn fn);
 /* Return: whether @client has still to leave some of its lists. */
 bool sx_membership_is_leaving(const struct sx_server *server, const struct sx_client *client);
 /* Free all clients that are leaving lists step by step; the lists that remain are not left. */

@@ -163,7 +163,8 @@ static void member_look(struct sx_collective *collective, struct sx_member *memb
 {
     const struct sx_member_ends ends = sx_collective_ends(collective, member->arrived);
 
-    member_ends(collective, member, sx_member_end(&ends, member->client));
+    member_ends(collective, member,
+                sx_member_is_replaced(member) ? ends.died : sx_member_end(&ends, member->client));
 }
 
 /* Act on the events that have waited for the answer of a round, see rounds.h. */

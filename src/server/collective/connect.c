@@ -179,18 +179,16 @@ static pmix_status_t conclude_here(struct sx_collective *collective,
     return rc;
 }
 
-/* Over several nodes, a member may end after all servers have learned that all have called.  Such a
- * process ends as a member of the namespace. */
-static void members_look(const struct sx_members *members)
+static void member_gone(struct sx_server *server, struct sx_membership_entry *entry,
+                        const struct sx_leaver *leaver);
+
+static void jobs_mark(const struct sx_members *members)
 {
     for (size_t i = 0; i < members->count; i++) {
-        struct sx_client *const client = members->all[i].client;
+        struct sx_nspace *const nspace = members->all[i].client->nspace;
 
-        if (client->nspace != NULL) {
-            client->nspace->was_connected = true;
-        }
-        if (client->state == SX_CLIENT_DEAD || client->left || client->departed) {
-            sx_connect_client_gone(members->server, client);
+        if (nspace != NULL) {
+            nspace->was_connected = true;
         }
     }
 }
@@ -210,7 +208,8 @@ pmix_status_t sx_connect_conclude(struct sx_collective *collective, uint64_t *re
 
     if (rc == PMIX_SUCCESS) {
         *ret_subject = entry->published.head.subject;
-        members_look(&collective->members);
+        jobs_mark(&collective->members);
+        sx_membership_ended_leave(*ret_subject, &collective->members, member_gone);
     } else {
         sx_connect_nodes_end(collective->members.server, agreed->name);
     }

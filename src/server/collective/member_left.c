@@ -323,6 +323,26 @@ void sx_membership_each_of(struct sx_server *server, struct sx_client *client,
     }
 }
 
+void sx_membership_ended_leave(uint64_t subject, const struct sx_members *members, sx_leaver_fn fn)
+{
+    struct sx_membership_entry *entry;
+
+    for (size_t i = 0;
+         i < members->count && (entry = sx_memberships_of(members->server, subject)) != NULL; i++) {
+        const struct sx_member *const member = &members->all[i];
+        struct sx_client *const client = member->client;
+
+        if (sx_membership_has(entry, client) &&
+            (sx_member_is_replaced(member) ||
+             sx_member_end(&sx_nobody_may_go, client) != PMIX_SUCCESS)) {
+            fn(members->server, entry,
+               &(struct sx_leaver){ .proc = sx_nspace_proc(client->nspace, client->rank),
+                                    .client = client,
+                                    .fn = fn });
+        }
+    }
+}
+
 bool sx_membership_is_leaving(const struct sx_server *server, const struct sx_client *client)
 {
     SX_LIST_EACH(it, &server->collective.leavers) {

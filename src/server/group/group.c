@@ -178,8 +178,8 @@ uint8_t sx_group_pardons(const struct sx_membership_entry *group)
                : 0;
 }
 
-static void member_gone(struct sx_server *server, struct sx_membership_entry *group,
-                        const struct sx_leaver *leaver)
+void sx_group_member_gone(struct sx_server *server, struct sx_membership_entry *group,
+                          const struct sx_leaver *leaver)
 {
     char name[PMIX_MAX_NSLEN + 1];
     const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = name };
@@ -199,7 +199,7 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *gr
 
 void sx_group_client_gone(struct sx_server *server, struct sx_client *client)
 {
-    sx_membership_each_of(server, client, SX_MEMBERSHIP_GROUP, member_gone);
+    sx_membership_each_of(server, client, SX_MEMBERSHIP_GROUP, sx_group_member_gone);
 }
 
 /* ---- members that leave ---------------------------------------------------------------------- */

@@ -82,6 +82,9 @@ uint64_t sx_group_context_id(struct sx_server *server);
  *
  * The group ends with its last member here. */
 
+/* Remove a member that has ended from @group. */
+void sx_group_member_gone(struct sx_server *server, struct sx_membership_entry *group,
+                          const struct sx_leaver *leaver);
 /* @client has finalized, died or was removed by the host: remove it from all its groups. */
 void sx_group_client_gone(struct sx_server *server, struct sx_client *client);
 

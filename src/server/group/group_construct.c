@@ -431,19 +431,6 @@ pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective)
 
 /* ---- all have called ------------------------------------------------------------------------- */
 
-/* Over several nodes, a member may end after all servers have learned that all have called.  Such a
- * process ends as a member of the group. */
-static void members_look(const struct sx_members *members)
-{
-    for (size_t i = 0; i < members->count; i++) {
-        struct sx_client *const client = members->all[i].client;
-
-        if (client->state == SX_CLIENT_DEAD || client->left || client->departed) {
-            sx_group_client_gone(members->server, client);
-        }
-    }
-}
-
 /* Over several nodes, each server has sent the list of processes that have called on its node. */
 static bool has_come(const struct sx_collective *collective, const pmix_proc_t *proc)
 {
@@ -512,7 +499,7 @@ static pmix_status_t group_make(struct sx_collective *collective, uint64_t *ret_
     rc = sx_group_plan_give(server, plan, &group->published.head);
     if (rc == PMIX_SUCCESS) {
         *ret_subject = group->published.head.subject;
-        members_look(&collective->members);
+        sx_membership_ended_leave(*ret_subject, &collective->members, sx_group_member_gone);
     } else {
         sx_group_end(server, group);
     }

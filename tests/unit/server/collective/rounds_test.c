@@ -1445,6 +1445,34 @@ Test(rounds, in_commit_a_member_has_connected_and_dies_as_one)
     in_commit_one_dies(true);
 }
 
+/* As the host registers it again, and its process connects. */
+static void member_comes_back(struct node *node, const void *arg)
+{
+    (void)arg;
+    sx_collective_client_looks(&node->server, node->member);
+    node->member->state = SX_CLIENT_REGISTERED;
+    sx_collective_client_added(&node->server, node->member);
+    node->member->state = SX_CLIENT_CONNECTED;
+    node->member->process++;
+}
+
+Test(rounds, in_commit_a_member_dies_as_one_though_another_process_comes_in_its_place)
+{
+    pmix_proc_t proc;
+
+    connect_of_three();
+    host_answers(PMIX_SUCCESS);
+    member_dies(0);
+    node_run(&nodes[0], member_comes_back, NULL);
+    answer_all();
+    expect(0, 1, 1, PMIX_SUCCESS);
+    expect(0, 2, 0, 0);
+    expect(1, 1, 1, PMIX_SUCCESS);
+    cr_expect_eq(sx_membership_member(made_by(1, 1), 0, &proc), PMIX_SUCCESS);
+    cr_expect_eq(sx_membership_member(made_by(0, 1), 0, &proc), PMIX_ERR_NOT_FOUND, "a gap");
+    nodes_end();
+}
+
 Test(rounds, do_not_commit_with_a_dead_member_whose_end_is_still_to_be_acted_on)
 {
     connect_of_three();
