@@ -515,13 +515,14 @@ Test(rounds, without_the_bytes_of_a_node_are_a_partial_success)
     nodes_end();
 }
 
-#define LONG ((size_t)9 << 20)
+#define LONG ((size_t)9 << 20)   /* packed in more turns than a loop makes ... */
+#define MEDIUM ((size_t)4 << 20) /* ... and in fewer */
 
 static void long_put(struct node *node, const void *arg)
 {
-    pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { calloc(1, LONG), LONG } };
+    const size_t size = *(const size_t *)arg;
+    pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { calloc(1, size), size } };
 
-    (void)arg;
     cr_assert_not_null(value.data.bo.bytes);
     cr_assert_eq(sx_store_put(&node->job->store, SX_REALM_JOB, node->member->rank, "long",
                               PMIX_GLOBAL, &value),
@@ -551,7 +552,7 @@ Test(rounds, of_a_fence_with_much_data_begin_when_it_is_packed)
     struct sx_item item;
 
     nodes_begin(2);
-    node_run(&nodes[0], long_put, NULL);
+    node_run(&nodes[0], long_put, &(size_t){ LONG });
     node_run(&nodes[0], calls_and_ends, &collecting_fence);
     cr_expect_eq(nodes[0].asked_count, 0);
     nodes_rewind();
@@ -585,6 +586,7 @@ static struct {
     struct sx_loop_post post;
     unsigned turns;   /* in which its fence was being packed */
     unsigned ends_in; /* this one, by another way; 0: it goes on */
+    unsigned dies_in; /* this one, its member does, which is to be acted on later; 0: it lives */
 } packing;
 
 static void packing_watch(void *arg, uint64_t now_ns)
@@ -601,21 +603,25 @@ static void packing_watch(void *arg, uint64_t now_ns)
                                  PMIX_ERR_LOST_CONNECTION);
         cr_expect(sx_list_empty(&state->packs));
     }
+    if (is_packing && packing.turns == packing.dies_in) {
+        member_dies_late(node);
+    }
     packing.post = (struct sx_loop_post){ .fn = packing_watch, .arg = arg };
     (void)sx_loop_post(node->server.loop, &packing.post); /* refused at the end of the run */
 }
 
-/* A connect of both nodes, and behind it a fence for which the first one has much. */
-static void play_a_round_with_much(unsigned ends_in)
+/* A connect of both nodes, and behind it a fence for which the first one has @size bytes. */
+static void play_a_round_with_much(size_t size, unsigned ends_in, unsigned dies_in)
 {
     const struct call collecting_fence = { .kind = SX_COLLECTIVE_FENCE, .collects = true };
 
     nodes_begin(2);
-    node_run(&nodes[0], long_put, NULL);
+    node_run(&nodes[0], long_put, &size);
     both_call(&connects[0]);
     both_call(&collecting_fence);
     memset(&packing, 0, sizeof(packing));
     packing.ends_in = ends_in;
+    packing.dies_in = dies_in;
     packing.first = (struct sx_timer){ .fn = packing_watch, .arg = &nodes[0] };
     cr_assert_eq(sx_timer_add(nodes[0].server.loop, &packing.first, 0), PMIX_SUCCESS);
     host_answers(PMIX_SUCCESS);
@@ -628,7 +634,7 @@ Test(rounds, with_a_fence_of_much_data_begin_when_it_is_packed)
 {
     struct sx_item item;
 
-    play_a_round_with_much(0);
+    play_a_round_with_much(LONG, 0, 0);
     cr_expect_geq(packing.turns, TURNS - 2);
     cr_expect_gt(nodes[0].size, LONG);
     answer_all();
@@ -641,12 +647,13 @@ Test(rounds, with_a_fence_of_much_data_begin_when_it_is_packed)
                  PMIX_SUCCESS);
     cr_expect_geq(item.cell.len, LONG);
     expect_no_rounds();
+    sx_blob_clear(&nodes[0].member->news);
     nodes_end();
 }
 
 Test(rounds, go_on_without_a_fence_that_ends_while_it_is_packed)
 {
-    play_a_round_with_much(3);
+    play_a_round_with_much(LONG, 3, 0);
     cr_expect_eq(packing.turns, 3);
     cr_expect_lt(nodes[0].size, LONG);
     host_answers(PMIX_SUCCESS);
@@ -655,6 +662,20 @@ Test(rounds, go_on_without_a_fence_that_ends_while_it_is_packed)
     }
     expect(0, 2, 1, PMIX_ERR_LOST_CONNECTION);
     expect(1, 2, 0, 0);
+    sx_blob_clear(&nodes[0].member->news);
+    nodes_end();
+}
+
+Test(rounds, do_not_commit_with_a_member_that_dies_while_a_fence_is_packed)
+{
+    play_a_round_with_much(MEDIUM, 0, 2);
+    cr_expect_gt(packing.turns, 2);
+    cr_expect_lt(packing.turns, TURNS - 2);
+    answer_all();
+    expect(0, 1, 0, 0);
+    expect(1, 1, 1, PMIX_ERR_LOST_CONNECTION);
+    expect_no_rounds();
+    sx_blob_clear(&nodes[0].member->news);
     nodes_end();
 }
 
@@ -1402,19 +1423,23 @@ Test(rounds, that_one_node_cannot_read_fail_for_all)
     }
 }
 
-/* Ranks 0 and 2 are on the first node, and have called the connect of all. */
-static void connect_of_three(void)
+/* Ranks 0 and 2 are on the first node.  Return: rank 2. */
+static struct sx_client *begin_three(void)
 {
     nodes_begin(2);
-    struct sx_client *const first = nodes[0].member;
-
     nodes[0].job->job_size = nodes[1].job->job_size = 3;
     nodes[0].job->local_count = 2;
-    nodes[0].member = sx_client_add(nodes[0].job, 2);
-    bare_connect(&nodes[0].server, nodes[0].job, 2);
+    cr_assert_not_null(sx_client_add(nodes[0].job, 2));
+    return bare_connect(&nodes[0].server, nodes[0].job, 2);
+}
+
+/* They have called the connect of all. */
+static void connect_of_three(void)
+{
+    struct sx_client *const third = begin_three();
+
+    member_calls_as(0, third, &connects[0]);
     both_call(&connects[0]);
-    nodes[0].member = first;
-    member_calls(0, &connects[0]);
 }
 
 static void in_commit_one_dies(bool is_late)
@@ -1480,6 +1505,26 @@ Test(rounds, do_not_commit_with_a_dead_member_whose_end_is_still_to_be_acted_on)
     answer_all();
     expect(0, 1, 1, PMIX_ERR_LOST_CONNECTION);
     expect(1, 1, 1, PMIX_ERR_LOST_CONNECTION);
+    expect_no_rounds();
+    nodes_end();
+}
+
+/* One of its members has called the fence behind the one that the host has, and has died.  That is
+ * still to be acted on when the host has answered. */
+Test(rounds, of_a_fence_begin_behind_another_with_a_dead_member_whose_end_is_still_to_be_acted_on)
+{
+    struct sx_client *const third = begin_three();
+
+    for (unsigned i = 0; i < 2; i++) {
+        member_calls_as(0, third, &fence);
+        both_call(&fence);
+    }
+    dying = &nodes[0];
+    host_answers(PMIX_SUCCESS);
+    cr_assert(host_can_answer(), "the second fence waits");
+    answer_all();
+    expect(0, 3, 1, PMIX_SUCCESS);
+    expect(1, 2, 1, PMIX_SUCCESS);
     expect_no_rounds();
     nodes_end();
 }
