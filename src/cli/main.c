@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "cli/completion/completion.h"
 #include "cli/verbs.h"
 #include "launch/ask/options.h"
 #include "launch/common/options.h"
@@ -14,7 +13,6 @@
 #include "launch/job/looker.h"
 #include "launch/launch.h"
 #include "launch/serve/serve.h"
-#include "launch/serve/submit.h"
 
 static const struct sx_option rows[] = {
     { .help = "verbs:" },

@@ -9,6 +9,7 @@
 #define SX_CLI_VERBS_H
 
 #include "launch/common/options.h"
+#include <stddef.h>
 
 /* `shmix ls THING`: list the things that servers have, from their memory. */
 extern const struct sx_verb sx_ls_verb;
@@ -74,9 +75,6 @@ int sx_cli_wrap(char **words);
 extern const struct sx_verb sx_bench_verb;
 int sx_cli_bench(char **words);
 
-/* `shmix completion`, whose function is in cli/completion/completion.h. */
-extern const struct sx_verb sx_completion_verb;
-
 /* ---- by other names -------------------------------------------------------------------------- */
 
 /* The command by the names that users of PMIx know, with the options that these have.
@@ -98,5 +96,19 @@ int (*sx_field_find(const char *path))(char **words);
 
 /* pmix_info */
 int sx_field_info(char **words);
+
+/* ---- completion ------------------------------------------------------------------------------ */
+
+/* `shmix completion`: scripts of shells, made of the tables of all verbs. */
+extern const struct sx_verb sx_completion_verb;
+
+/* A verb of the command, and the function that runs it. */
+struct sx_cli_verb {
+    const struct sx_verb *verb;
+    int (*fn)(char **words);
+};
+
+/* Print the script for the shell in @words.  Return: the exit code. */
+int sx_cli_completion(char **words, const struct sx_cli_verb *verbs, size_t count);
 
 #endif

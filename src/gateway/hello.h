@@ -10,7 +10,7 @@
  *          described (u8), store module (text), infos (may be missing)
  *
  * The body's size is in the client's own byte order, which is ours.  A text ends with a NUL.
- * Nothing of it is an identity: the kernel has named the peer's user before (gateway/peer.h), and
+ * Nothing of it is an identity: the kernel has named the peer's user before (gateway/serve.h), and
  * the server decides whether that user may be the rank. */
 #ifndef SX_GATEWAY_HELLO_H
 #define SX_GATEWAY_HELLO_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* peer.c - ask the kernel which user, and which process, has the other end of a connection. */
-#include "gateway/peer.h"
+#include "gateway/serve.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,12 +2,11 @@
 /* Copyright (c) 2026 The shmix authors */
 /* completion.c - `shmix completion SHELL`: a script for a shell, made of the verbs' own tables, so
  * that it has the options that are there. */
-#include "cli/completion/completion.h"
+#include "cli/verbs.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/verbs.h"
 #include "launch/common/say.h"
 
 struct wish {

@@ -16,7 +16,7 @@
 #include "cli/verbs.h"
 #include "launch/common/options.h"
 #include "launch/common/say.h"
-#include "launch/serve/submit.h"
+#include "launch/serve/serve.h"
 
 /* A growing list that ends with NULL and owns its words; a zeroed one is empty. */
 struct words {

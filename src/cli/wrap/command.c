@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 
 #include "base/util.h"
-#include "cli/wrap/reading.h"
 #include "control/rendezvous.h"
 #include "launch/common/say.h"
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* reading.c - options of another command are cut by one rule: those of the row's flags have no
  * value, all others have one. */
-#include "cli/wrap/reading.h"
+#include "cli/wrap/wrap.h"
 
 #include <stdarg.h>
 #include <stdio.h>

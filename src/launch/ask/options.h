@@ -119,7 +119,7 @@ struct sx_run_options {
     struct sx_display_options display;
     bool verbose;          /* report the steps of the launch */
     bool quiet;            /* show no progress */
-    bool by_server, alone; /* launch/serve/submit.h reads them before the others */
+    bool by_server, alone; /* launch/serve/serve.h reads them before the others */
     bool dry_run;          /* report what would run where, and start nothing */
     enum sx_run_on_failure on_failure;
     bool with_ft;            /* the ranks' MPI shall recover from failures; on_failure is NOTIFY */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* spawn_request.h - the request of a spawn, the caller that waits for its answer, and the words of
- * --runtime-options that it may contain.
+/* spawn_request.h - the request of a spawn, its asker's share of the bytes of all, the caller that
+ * waits for its answer, and the words of --runtime-options that it may contain.
  *
  *   library's thread: infos and apps --copied, read--> request --news--> launcher's thread:
  *   judged (options of a job) --> its job's, until that goes; answered once */
@@ -9,14 +9,48 @@
 #define SX_LAUNCH_ASK_SPAWN_REQUEST_H
 
 #include <pmix_common.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/call/directive_tables.h"
 #include "launch/ask/options.h"
-#include "launch/ask/spawn_share.h"
 #include "launch/job/diagnose.h"
 #include "launch/job/loop.h"
 #include "launch/pmi/pmi1_line.h"
+
+/* ---- shares ---------------------------------------------------------------------------------- */
+
+/* The bytes of spawns that wait to become jobs, or are jobs, and the share of each
+ * asker.
+ *
+ *     take --> counted --give back: the job is over, or the spawn is refused--> not counted
+ *
+ * The rule is that of the server's tables (server/model/quota.h) on two levels.  An asker, which is
+ * a job of the command line with all that it has spawned, or the tools, leaves room to other
+ * askers.  A process leaves room to the others of its asker.  Each has at most nine tenths of what
+ * the others leave.  Requests arrive on the server's thread and are dealt with on the launcher's,
+ * so each process has one of these books, under a lock. */
+
+#define SX_SPAWNS_BYTES_MAX ((size_t)48 << 20) /* of all that wait or are jobs */
+
+struct sx_spawn_account;
+
+/* The part of one request; zeroed: none. */
+struct sx_spawn_share {
+    struct sx_spawn_account *process;
+    size_t bytes;
+};
+
+/* The memory of a request of these. */
+size_t sx_spawn_bytes(const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps, size_t napps);
+
+/* Count @bytes for @proc, one of @asker's.  Return: false when it may have no more. */
+bool sx_spawn_share_take(const char *asker, const pmix_proc_t *proc, size_t bytes,
+                         struct sx_spawn_share *ret);
+/* Move the part @bytes of @share to another request's. */
+void sx_spawn_share_part(struct sx_spawn_share *share, size_t bytes, struct sx_spawn_share *ret);
+/* Safe on a zeroed share and twice. */
+void sx_spawn_share_give_back(struct sx_spawn_share *share);
 
 /* The directives of a spawn: launch/ask/spawn_directives.c has a row for each. */
 struct sx_launch_options {
@@ -63,7 +97,7 @@ struct sx_launch_options {
     uint8_t pty;                              /* each stream of output is a terminal, with ... */
     const pmix_info_t *pty_termio, *pty_size; /* ... these settings */
     const char *search;      /* the folders that are searched first (SX_RUN_SEARCH) */
-    const char *runtime;     /* some of these, in words (launch/ask/spawn_request.h) */
+    const char *runtime;     /* some of these, in words */
     const pmix_info_t *kept; /* one at least: data of the job (launch/pmi/info.c) */
     uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
 };
@@ -102,8 +136,8 @@ struct sx_run_request {
 pmix_status_t sx_run_request_new(struct sx_run_request **ret_request, const pmix_proc_t *parent,
                                  const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps,
                                  size_t napps);
-/* The same for a spawn of @asker, if that has bytes left (launch/ask/spawn_share.h).  Otherwise the
- * request is over_share, and has nothing but the name of its first program. */
+/* The same for a spawn of @asker, if that has bytes left.  Otherwise the request is over_share, and
+ * has nothing but the name of its first program. */
 pmix_status_t sx_run_request_ask(struct sx_run_request **ret_request, const char *asker,
                                  const pmix_proc_t *parent, const pmix_info_t *info, size_t ninfo,
                                  const pmix_app_t *apps, size_t napps);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* spawn_share.c - accounts by asker and process; one is there as long as it has bytes. */
-#include "launch/ask/spawn_share.h"
+#include "launch/ask/spawn_request.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -10,7 +10,6 @@
 
 #include "base/util.h"
 #include "base/value/flat.h"
-#include "launch/ask/spawn_request.h"
 #include "launch/common/say.h"
 #include "server/model/quota.h"
 

@@ -31,7 +31,7 @@
 #include "launch/job/record.h"
 #include "launch/place/device_probe.h"
 #include "launch/pmi/pmi1.h"
-#include "launch/serve/handed.h"
+#include "launch/serve/serve.h"
 #include "launch/stdio/forward.h"
 #include "launch/stdio/log.h"
 #include "launch/stdio/pty.h"

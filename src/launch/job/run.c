@@ -46,7 +46,7 @@
 #include "launch/place/place.h"
 #include "launch/place/program.h"
 #include "launch/pmi/host.h"
-#include "launch/serve/handed.h"
+#include "launch/serve/serve.h"
 #include "launch/stdio/forward.h"
 #include "launch/stdio/log.h"
 

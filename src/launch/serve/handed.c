@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* handed.c - a signal that arrives is sent to this process itself, which has it blocked and reads
  * it like all others (launch/job/life.c). */
-#include "launch/serve/handed.h"
+#include "launch/serve/serve.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -21,7 +21,6 @@
 #include "launch/common/say.h"
 #include "launch/serve/carry.h"
 #include "launch/serve/hand.h"
-#include "launch/serve/handed.h"
 #include "launch/serve/serve.h"
 
 #define SILENT_MAX 16

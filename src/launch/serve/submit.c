@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* submit.c - what the job needs goes in one message: descriptors, and a file in memory for the
  * rest. */
-#include "launch/serve/submit.h"
+#include "launch/serve/serve.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* peer_test.c - the kernel names the user and the process of a connection, and nobody else. */
-#include "gateway/peer.h"
+#include "gateway/serve.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* spawn_share_test.c - spawns that wait: how many bytes of them an asker and a process may have. */
-#include "launch/ask/spawn_share.h"
+#include "launch/ask/spawn_request.h"
 
 #include <criterion/criterion.h>
 #include <pmix.h>
 
 #include "base/util.h"
-#include "launch/ask/spawn_request.h"
 
 #define MIB ((size_t)1 << 20)
 #define PROCESSES 64
