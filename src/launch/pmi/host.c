@@ -86,8 +86,7 @@ static pmix_status_t register_data(struct sx_run_job_facts *facts)
 {
     const struct sx_run_job *const job = facts->job;
     char *node_map = NULL, *proc_map = NULL, *peers = sx_run_info_peers(job->rank_count);
-    pmix_info_t *info = NULL;
-    size_t info_count = 0;
+    struct sx_run_info info = { .all = NULL };
     pmix_status_t status = PMIx_generate_regex(facts->host, &node_map);
 
     if (status == PMIX_SUCCESS) {
@@ -96,11 +95,11 @@ static pmix_status_t register_data(struct sx_run_job_facts *facts)
     if (status == PMIX_SUCCESS) {
         facts->node_map = node_map;
         facts->proc_map = proc_map;
-        info = sx_run_info_build(facts, &info_count);
-        status = PMIx_server_register_nspace(job->nspace, (int)job->rank_count, info, info_count,
-                                             NULL, NULL);
+        info = sx_run_info_build(facts);
+        status = PMIx_server_register_nspace(job->nspace, (int)job->rank_count, info.all,
+                                             info.count, NULL, NULL);
     }
-    sx_run_info_free(info, info_count);
+    sx_run_info_free(&info);
     free(node_map);
     free(proc_map);
     free(peers);

@@ -43,9 +43,17 @@ struct sx_run_job_facts {
     const char *proc_map; /* of PMIx_generate_ppn */
 };
 
-/* Return: a malloc'ed array for PMIx_server_register_nspace; sx_run_info_free releases it. */
-pmix_info_t *sx_run_info_build(const struct sx_run_job_facts *facts, size_t *ret_count);
-void sx_run_info_free(pmix_info_t *info, size_t count);
+/* For PMIx_server_register_nspace. */
+struct sx_run_info {
+    pmix_info_t *all;
+    size_t count;
+    size_t own_count; /* the first ones own what they refer to; the others are of the ranks, ... */
+    void *ranks;      /* ... and refer to this, and to the facts */
+};
+
+/* It lives no longer than @facts; sx_run_info_free releases it. */
+struct sx_run_info sx_run_info_build(const struct sx_run_job_facts *facts);
+void sx_run_info_free(struct sx_run_info *info);
 
 /* "0,1,2" for @rank_count ranks, malloc'ed. */
 char *sx_run_info_peers(uint32_t rank_count);

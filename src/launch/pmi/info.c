@@ -3,7 +3,8 @@
 /* info.c - job info, filled into arrays of exact size.
  *
  * A bag is an array that is being filled.  It is made with the room that its builder needs at most;
- * an overflow is a mistake in this file. */
+ * an overflow is a mistake in this file.  The bags of all ranks lie in one allocation, one
+ * behind the other, and refer to the job for longer values: a job may have thousands of ranks. */
 #include "launch/pmi/host.h"
 
 #include <inttypes.h>
@@ -196,6 +197,12 @@ static void add_node_values(struct bag *bag, const struct sx_run_job_facts *fact
     }
 }
 
+/* The text stays the caller's. */
+static void add_text(struct bag *bag, const char *key, const char *value)
+{
+    add(bag, key, PMIX_STRING)->data.string = (char *)(uintptr_t)value;
+}
+
 static struct bag app_bag(const struct sx_run_job_facts *facts, uint32_t index)
 {
     const struct sx_run_app *app = &facts->job->apps[index];
@@ -208,14 +215,6 @@ static struct bag app_bag(const struct sx_run_job_facts *facts, uint32_t index)
     add_string(&bag, PMIX_APP_MAP_TYPE, sx_run_map_name(facts->job->options->map));
     add(&bag, PMIX_APP_ARGV, PMIX_STRING)->data.string = sx_run_info_command(app->program);
     return bag;
-}
-
-static pmix_proc_t *parent_copy(const struct sx_run_request *request)
-{
-    pmix_proc_t *const parent = sx_cli_calloc(1, sizeof(*parent));
-
-    *parent = request->parent;
-    return parent;
 }
 
 static void add_stops(struct bag *bag, const struct sx_run_job *job, uint32_t rank)
@@ -232,13 +231,14 @@ static void add_stops(struct bag *bag, const struct sx_run_job *job, uint32_t ra
     }
 }
 
-/* @in_package: ranks of the job on each package before this one. */
+/* Into RANK_MAX elements at @at.  @in_package: ranks of the job on each package before this one. */
 static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
-                           uint16_t *in_package)
+                           uint16_t *in_package, pmix_info_t *at)
 {
     const struct sx_run_place *place = place_of(facts, rank);
     const struct sx_run_app *app = sx_run_job_app(facts->job, rank);
-    struct bag bag = bag_new(RANK_MAX);
+    struct sx_run_request *const request = facts->job->request;
+    struct bag bag = { .at = at, .room = RANK_MAX };
 
     add_rank(&bag, PMIX_RANK, rank); /* first: names the rank whose values follow */
     add_u32(&bag, PMIX_APPNUM, (uint32_t)(app - facts->job->apps));
@@ -248,21 +248,43 @@ static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
     add_u16(&bag, PMIX_LOCAL_RANK, (uint16_t)rank);
     add_u16(&bag, PMIX_NODE_RANK, (uint16_t)(facts->job->first + rank));
     add_u32(&bag, PMIX_NODEID, 0);
-    add_string(&bag, PMIX_HOSTNAME, facts->host);
+    add_text(&bag, PMIX_HOSTNAME, facts->host);
     add_u32(&bag, PMIX_REINCARNATION, 0);
-    if (facts->job->request != NULL) {
+    if (request != NULL) {
         add_bool(&bag, PMIX_SPAWNED, true);
-        add(&bag, PMIX_PARENT_ID, PMIX_PROC)->data.proc = parent_copy(facts->job->request);
+        add(&bag, PMIX_PARENT_ID, PMIX_PROC)->data.proc = &request->parent;
     }
     add_stops(&bag, facts->job, rank);
     if (place->package != SX_RUN_NO_PACKAGE) {
         add_u16(&bag, PMIX_PACKAGE_RANK, in_package[place->package]++);
     }
     if (place->cpuset != NULL) {
-        add_string(&bag, PMIX_CPUSET, place->cpuset);
-        add_string(&bag, PMIX_LOCALITY_STRING, place->locality);
+        add_text(&bag, PMIX_CPUSET, place->cpuset);
+        add_text(&bag, PMIX_LOCALITY_STRING, place->locality);
     }
     return bag;
+}
+
+/* The last values of @top, which own nothing.  Return: the memory of what they refer to, which is
+ * touched only as far as it is filled. */
+static void *add_ranks(struct bag *top, const struct sx_run_job_facts *facts)
+{
+    const uint32_t rank_count = facts->job->rank_count;
+    pmix_data_array_t *const arrays = sx_cli_calloc(rank_count, sizeof(*arrays) +
+                                                                    RANK_MAX * sizeof(pmix_info_t));
+    void *at = &arrays[rank_count];
+    uint16_t *const in_package = sx_cli_calloc((size_t)facts->machine->package_count + 1,
+                                               sizeof(*in_package));
+
+    for (uint32_t rank = 0; rank < rank_count; rank++) {
+        const struct bag bag = rank_bag(facts, rank, in_package, at);
+
+        arrays[rank] = (pmix_data_array_t){ .type = PMIX_INFO, .size = bag.count, .array = bag.at };
+        add(top, PMIX_PROC_DATA, PMIX_DATA_ARRAY)->data.darray = &arrays[rank];
+        at = &bag.at[bag.count];
+    }
+    free(in_package);
+    return arrays;
 }
 
 /* Keys of a spawn that its ranks are to find: mainly for launchers and debuggers. */
@@ -340,12 +362,10 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     }
 }
 
-pmix_info_t *sx_run_info_build(const struct sx_run_job_facts *facts, size_t *ret_count)
+struct sx_run_info sx_run_info_build(const struct sx_run_job_facts *facts)
 {
     const uint32_t rank_count = facts->job->rank_count, app_count = facts->job->app_count;
     struct bag top = bag_new(TOP_MAX + app_count + rank_count), node = bag_new(NODE_MAX);
-    uint16_t *in_package = sx_cli_calloc((size_t)facts->machine->package_count + 1,
-                                         sizeof(*in_package));
     char *peers = sx_run_info_peers(rank_count);
 
     add_job_values(&top, facts, peers);
@@ -356,19 +376,17 @@ pmix_info_t *sx_run_info_build(const struct sx_run_job_facts *facts, size_t *ret
     }
     add_node_values(&node, facts, peers);
     add_bag(&top, PMIX_NODE_INFO_ARRAY, node);
-    for (uint32_t rank = 0; rank < rank_count; rank++) {
-        add_bag(&top, PMIX_PROC_DATA, rank_bag(facts, rank, in_package));
-    }
-    free(in_package);
     free(peers);
-    *ret_count = top.count;
-    return top.at;
+    const size_t own_count = top.count;
+    void *const ranks = add_ranks(&top, facts);
+
+    return (struct sx_run_info){ top.at, top.count, own_count, ranks };
 }
 
-void sx_run_info_free(pmix_info_t *info, size_t count)
+void sx_run_info_free(struct sx_run_info *info)
 {
-    if (info != NULL) {
-        sx_elements_destruct(info, count, PMIX_INFO);
-        free(info);
-    }
+    sx_elements_destruct(info->all, info->own_count, PMIX_INFO);
+    free(info->all);
+    free(info->ranks);
+    *info = (struct sx_run_info){ .all = NULL };
 }

@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "base/value/value.h"
 #include "launch/ask/spawn_request.h"
+#include "support/allocations.h"
 
 static struct sx_run_machine machine;
 static struct sx_run_options options;
@@ -21,6 +22,8 @@ static char *wdirs[] = { "/work", "/else" };
 static struct sx_run_app apps[2];
 static struct sx_run_jobs jobs;
 static struct sx_run_request *request; /* of the job, if it is spawned */
+static struct sx_run_info built;
+static unsigned long allocated; /* so often, to build it */
 static pmix_info_t *info;
 static size_t count;
 
@@ -56,7 +59,12 @@ static void build_two(enum sx_run_level bind, uint32_t ranks, uint32_t others, u
     }
     jobs.at[number]->request = request;
     facts.job = jobs.at[number];
-    info = sx_run_info_build(&facts, &count);
+    const unsigned long before = atomic_load(&allocations);
+
+    built = sx_run_info_build(&facts);
+    allocated = atomic_load(&allocations) - before;
+    info = built.all;
+    count = built.count;
 }
 
 static void build(enum sx_run_level bind, uint32_t ranks)
@@ -66,7 +74,7 @@ static void build(enum sx_run_level bind, uint32_t ranks)
 
 static void done(void)
 {
-    sx_run_info_free(info, count);
+    sx_run_info_free(&built);
     sx_run_jobs_deinit(&jobs);
     sx_run_machine_deinit(&machine);
 }
@@ -298,6 +306,18 @@ Test(run_info, grows_with_the_ranks_only)
     build(SX_RUN_LEVEL_NONE, SX_RUN_RANKS_MAX);
     cr_expect_eq(count - small, SX_RUN_RANKS_MAX - 1);
     cr_expect_not_null(inner(PMIX_PROC_DATA, SX_RUN_RANKS_MAX - 1));
+    done();
+}
+
+/* A spawn is registered in one turn of the launcher. */
+Test(run_info, the_data_of_all_ranks_has_one_allocation)
+{
+    build(SX_RUN_LEVEL_CORE, 2);
+    const unsigned long few = allocated;
+
+    done();
+    build(SX_RUN_LEVEL_CORE, 8);
+    cr_expect_eq(allocated, few, "%lu and %lu", few, allocated);
     done();
 }
 
