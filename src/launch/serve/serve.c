@@ -487,9 +487,24 @@ static size_t spares_wanted(void)
     return cpus < SPARES_MIN ? SPARES_MIN : cpus > SPARES_MAX ? SPARES_MAX : (size_t)cpus;
 }
 
+/* For the message of another server, and for people.  A limit of files' sizes (ulimit -f) leaves it
+ * out. */
+static void pid_write(int lock)
+{
+    const struct sigaction ignored = { .sa_handler = SIG_IGN };
+    struct sigaction before;
+    char line[24];
+
+    snprintf(line, sizeof(line), "%ld\n", (long)getpid());
+    (void)sigaction(SIGXFSZ, &ignored, &before);
+    (void)!ftruncate(lock, 0);
+    (void)!pwrite(lock, line, strlen(line), 0);
+    (void)sigaction(SIGXFSZ, &before, NULL);
+}
+
 static int server_begin(struct server *server)
 {
-    char message[SX_RUN_MESSAGE_MAX], line[24];
+    char message[SX_RUN_MESSAGE_MAX];
     struct rlimit files = { 0, 0 };
 
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur < FILES_MIN) {
@@ -504,9 +519,7 @@ static int server_begin(struct server *server)
     if (code != SX_OPTIONS_TAKEN) {
         return code;
     }
-    (void)!ftruncate(server->lock, 0);
-    snprintf(line, sizeof(line), "%ld\n", (long)getpid());
-    (void)!pwrite(server->lock, line, strlen(line), 0);
+    pid_write(server->lock);
     server->carried = sx_carry_read();
     server->launch = sx_launch_new(message);
     if (server->launch == NULL) {
@@ -588,6 +601,11 @@ int sx_serve(char **words)
     }
     if (words[0] != NULL) {
         return sx_options_refuse(&sx_serve_verb, NULL, "'%.80s' is one word too many", words[0]);
+    }
+    if (wish.stop && (wish.background || wish.idle_ns != 0 || wish.any_session)) {
+        return sx_options_refuse(&sx_serve_verb, NULL,
+                                 "--stop ends a server, and starts none: "
+                                 "leave the other options out");
     }
     return wish.stop ? stop() : serve(&wish);
 }

@@ -314,6 +314,12 @@ for file in socket lock ''; do
 done
 "$SHMIX" serve --stop 2>"$work/err" && fail "--stop without a server"
 expect_err 'no server to end' "--stop without a server"
+"$SHMIX" serve --stop --background 2>"$work/err" && fail "--stop --background"
+expect_err 'starts none' "--stop --background"
+(ulimit -f 0; exec "$SHMIX" serve --background) 2>"$work/err" || fail "a server without files: $(cat "$work/err")"
+"$SHMIX" serve --background 2>"$work/err"
+[ $? -eq 3 ] || fail "a second server: $(cat "$work/err")"
+"$SHMIX" serve --stop || fail "--stop of the server without files"
 run --server -n 1 true
 expect_code 1 "--server without one"
 expect_err "there is none" "--server without one"
