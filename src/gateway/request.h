@@ -133,6 +133,8 @@ pmix_status_t sx_gateway_nspace_write(struct sx_wire_writer *w, const char *nspa
 pmix_status_t sx_gateway_job_write(struct sx_wire_writer *w, shmix_job_t *job, const char *nspace);
 /* Keys that begin like the Standard's. */
 bool sx_gateway_is_reserved(const char *key);
+/* Whether @release of the other library, from 4.2 on (hello.h), has the key in its table. */
+bool sx_gateway_is_known(const char *key, uint32_t release);
 /* Whether the rank's library can store a value of @key outside of an array.  Release 4.2 has a
  * table of reserved keys, and stores no others; later ones add to theirs. */
 bool sx_gateway_is_storable(const char *key);

@@ -7,6 +7,7 @@
 
 #include <criterion/criterion.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -476,4 +477,31 @@ Test(session, tags_of_the_server_are_refused)
     cr_expect_neq(sx_session_on_message(&session, 99, "", 0), PMIX_SUCCESS);
     cr_expect_eq(sx_session_on_message(&session, 1, "", 0), PMIX_SUCCESS); /* a heartbeat */
     cr_expect_eq(answers.count, 0);
+}
+
+/* Each key is known to the releases from its first one on: tests/abi/facts has that one. */
+Test(keys, are_known_from_their_first_release_on)
+{
+    FILE *const facts = fopen(SHMIX_TESTS_FOLDER "/abi/facts/keys.tsv", "r");
+    char line[512], name[256], key[256];
+    unsigned major, minor, release, count = 0;
+
+    cr_assert_not_null(facts);
+    while (fgets(line, sizeof(line), facts) != NULL) {
+        release = 0;
+        if (sscanf(line, "%255s %255s %u.%u.%u", name, key, &major, &minor, &release) < 4) {
+            continue; /* the head */
+        }
+        const uint32_t first = SX_FOREIGN_NUMBER(major, minor, release);
+
+        cr_expect(sx_gateway_is_known(key, first), "%s", name);
+        if (strcmp(key, PMIX_EVENT_HDLR_NAME) != 0) { /* a later key repeats its string */
+            cr_expect_eq(sx_gateway_is_known(key, first - 1), first <= SX_FOREIGN_NUMBER(4, 2, 2),
+                         "%s", name);
+        }
+        count++;
+    }
+    fclose(facts);
+    cr_expect_gt(count, 600);
+    cr_expect_not(sx_gateway_is_known("pmix.of.a.host", SX_FOREIGN_NUMBER(7, 0, 0)));
 }
