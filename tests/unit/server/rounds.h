@@ -36,7 +36,8 @@ struct node {
     void *cbdata;
     char *bytes;
     size_t size;
-    size_t asked_procs; /* so many processes */
+    const pmix_proc_t *asked_with; /* these processes ... */
+    size_t asked_procs;            /* ... so many */
     pmix_status_t local;
     unsigned asked_count;
 };
@@ -141,7 +142,6 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs;
     cr_assert_null(current->cbfunc, "one at a time");
     cr_assert_geq(ninfo, 2);
     cr_assert_str_eq(info[0].key, PMIX_COLLECT_DATA);
@@ -152,6 +152,7 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
     current->cbdata = cbdata;
     current->bytes = data;
     current->size = ndata;
+    current->asked_with = procs;
     current->asked_procs = nprocs;
     current->asked_count++;
     return PMIX_SUCCESS;

@@ -926,6 +926,42 @@ Test(fence, of_connected_processes_asks_the_host_for_them_themselves)
     cr_expect_eq(waits(), 0u);
 }
 
+/* All of NSPACE, and a process of PAIR: that which is here, or the other. */
+static pmix_status_t connect_pair(struct sx_server *server, void *arg)
+{
+    const pmix_proc_t procs[] = {
+        { NSPACE, 0 }, { NSPACE, 1 }, { NSPACE, FAR }, { PAIR, *(uint32_t *)arg }
+    };
+    const struct sx_membership_options options = {
+        .name = "mixed", .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = 4
+    };
+    struct sx_membership_entry *entry;
+
+    return sx_memberships_add(server, &options, &entry);
+}
+
+/* The host brings the far process of NSPACE, and not that of PAIR. */
+Test(fence, of_connected_processes_of_two_jobs_misses_those_of_other_nodes_alone)
+{
+    hosted_job_of(PAIR, 1, 2);
+    hosted_call(connect_pair, &(uint32_t){ 0 });
+    fence((struct act){ .by = "mixed" });
+    home = PAIR;
+    act((struct act){ .by = "mixed" });
+    home = NSPACE;
+    cr_assert_eq(asked_count, 1u);
+    cr_expect_eq(ends(0, "far"), PMIX_SUCCESS);
+}
+
+Test(fence, of_connected_processes_of_two_jobs_misses_those_of_the_second)
+{
+    hosted_job_of(PAIR, 1, 2);
+    hosted_call(connect_pair, &(uint32_t){ 1 });
+    fence((struct act){ .by = "mixed" });
+    cr_assert_eq(asked_count, 1u);
+    cr_expect_eq(ends(0, "far"), PMIX_ERR_PARTIAL_SUCCESS);
+}
+
 /* ---- many processes --------------------------------------------------------------------------- */
 
 #define WIDE "wide"

@@ -230,6 +230,46 @@ Test(members, leave_and_the_others_are_found_as_before)
     cr_expect_not_null(sx_members_find(&members, client_of("a", 2)));
 }
 
+/* Each hangs at its client, in the order of the operations. */
+static void expect_hung(const struct sx_members *first, const struct sx_members *second)
+{
+    for (size_t i = 0; i < second->count; i++) {
+        struct sx_client *const client = second->all[i].client;
+        struct sx_list *it = &client->operations;
+
+        if (sx_members_find(first, client) != NULL) {
+            it = it->next;
+            cr_expect_eq(it, &sx_members_find(first, client)->of_client);
+        }
+        cr_expect_eq(it->next, &second->all[i].of_client);
+        cr_expect_eq(client->operations.prev, &second->all[i].of_client);
+    }
+}
+
+Test(members, that_move_hang_at_their_clients_beside_those_of_other_operations)
+{
+    struct sx_nspace *const job = bare_job(&server, "a", 40, 4);
+    struct sx_members first;
+
+    names(PMIX_RANK_WILDCARD, "a");
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    first = members;
+    members = (struct sx_members){ .server = &server };
+    names(PMIX_RANK_WILDCARD, "a");
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    expect_hung(&first, &members);
+    sx_members_leave(&first, &first.all[0]);
+    expect_hung(&first, &members);
+    for (uint32_t rank = 4; rank < 40; rank++) { /* the lists move as they grow, and in them */
+        struct sx_client *const client = sx_client_add(job, rank);
+
+        cr_assert_eq(sx_members_expect(&first, client), PMIX_SUCCESS);
+        cr_assert_eq(sx_members_expect(&members, client), PMIX_SUCCESS);
+        expect_hung(&first, &members);
+    }
+    sx_members_clear(&first);
+}
+
 Test(members, that_are_registered_later_are_expected_when_they_are_named)
 {
     struct sx_nspace *const nspace = bare_job(&server, "a", 4, 1);
@@ -286,6 +326,64 @@ Test(members, that_are_missing_are_announced_here_or_elsewhere)
         cr_expect_eq(absent.elsewhere, absences[i].want_elsewhere, "%s", absences[i].why);
         sx_members_clear(&members);
         members = (struct sx_members){ .server = &server };
+        sx_nspace_remove(&server, nspace);
+    }
+}
+
+/* The group @name of ranks 0 to @count - 1 of @nspace. */
+static void group_of(const char *name, const char *nspace, uint32_t count)
+{
+    pmix_proc_t *const procs = calloc(count, sizeof(*procs));
+
+    for (uint32_t rank = 0; rank < count; rank++) {
+        PMIx_Load_procid(&procs[rank], nspace, rank);
+    }
+    bare_connected(&server, name, procs, count);
+    free(procs);
+}
+
+#define MANY 100u
+
+static const struct {
+    const char *why;
+    uint32_t announced, registered;
+    bool all, is_to_come;
+    uint32_t want_announced;
+    bool want_elsewhere, want_unknown;
+} many_absences[] = {
+    { "all that are announced are registered", 3, 3, false, false, 0, true, false },
+    { "some are announced", 5, 3, false, false, MANY - 3, false, false },
+    { "none is here", 0, 0, false, false, 0, true, false },
+    { "they are here", MANY, MANY, false, false, 0, false, false },
+    { "their job is named besides", 5, 3, true, false, MANY - 3 + 2, true, false },
+    { "their job is to come", 0, 3, false, true, 0, false, true },
+};
+
+/* As if they were named one by one. */
+Test(members, of_a_large_group_that_are_missing_are_each_announced_here_or_elsewhere)
+{
+    for (size_t i = 0; i < SX_COUNT(many_absences); i++) {
+        struct sx_nspace *const nspace = bare_job(&server, "a", 2 * MANY,
+                                                  many_absences[i].registered);
+
+        nspace->local_count = many_absences[i].announced;
+        nspace->registered = !many_absences[i].is_to_come;
+        members.awaits_unknown = many_absences[i].is_to_come;
+        group_of("many", "a", MANY);
+        if (many_absences[i].all) {
+            names(PMIX_RANK_WILDCARD, "a");
+        }
+        names(PMIX_RANK_WILDCARD, "many");
+        cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+        const struct sx_absent absent = sx_members_absent(&members);
+
+        cr_expect_eq(absent.announced, many_absences[i].want_announced, "%s: %zu",
+                     many_absences[i].why, absent.announced);
+        cr_expect_eq(absent.elsewhere, many_absences[i].want_elsewhere, "%s", many_absences[i].why);
+        cr_expect_eq(absent.unknown, many_absences[i].want_unknown, "%s", many_absences[i].why);
+        sx_members_clear(&members);
+        members = (struct sx_members){ .server = &server };
+        sx_memberships_remove(&server, sx_memberships_find(&server, "many"));
         sx_nspace_remove(&server, nspace);
     }
 }

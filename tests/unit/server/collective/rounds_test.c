@@ -1529,6 +1529,64 @@ Test(rounds, of_a_fence_begin_behind_another_with_a_dead_member_whose_end_is_sti
     nodes_end();
 }
 
+static void dies_and_another_calls(struct node *node, const void *another)
+{
+    struct sx_client *const first = node->member;
+
+    member_dies_late(node);
+    node->member = (struct sx_client *)(uintptr_t)another;
+    member_arrives(node, &fence);
+    node->member = first;
+}
+
+/* The last one calls while the end of a member is still to be acted on, which changes nothing. */
+Test(rounds, of_a_fence_begin_when_the_end_of_a_member_has_been_acted_on)
+{
+    struct sx_client *const third = begin_three();
+
+    member_calls(0, &fence);
+    node_run(&nodes[0], dies_and_another_calls, third);
+    node_run(&nodes[0], NULL, NULL); /* the end of the last loop has acted on it */
+    member_calls(1, &fence);
+    cr_assert(host_can_answer(), "the fence is forgotten");
+    answer_all();
+    expect(0, 2, 1, PMIX_SUCCESS);
+    expect(1, 1, 1, PMIX_SUCCESS);
+    expect_no_rounds();
+    nodes_end();
+}
+
+/* What the host is asked with, and what its rounds are over, are the names that the operation has:
+ * those of long lists are not copied. */
+Test(rounds, of_a_list_share_the_names_of_its_processes)
+{
+    static const uint32_t kinds[] = { SX_COLLECTIVE_FENCE, SX_COLLECTIVE_CONNECT };
+
+    for (size_t i = 0; i < SX_COUNT(kinds); i++) {
+        char name[PMIX_MAX_NSLEN + 1];
+        const struct call listed = { .kind = kinds[i], .list = name };
+        struct sx_client *const other = nodes_begin_with_list(name);
+
+        nodes[0].job->job_size = nodes[1].job->job_size = 5; /* it is not all of the job */
+        absent_calls(&listed);
+        member_calls(0, &listed);
+        member_calls_as(1, other, &listed);
+        member_calls(1, &listed);
+        const struct sx_list *const all = &nodes[0].server.collective.all;
+
+        cr_assert_not(sx_list_empty(all));
+        const struct sx_alias_list *const real =
+            &SX_LIST_ENTRY(all->next, struct sx_collective, link)->members.real;
+
+        cr_assert_not_null(real->made);
+        cr_expect_eq(nodes[0].asked_procs, 4);
+        cr_expect_eq(nodes[0].asked_with, real->all);
+        answer_all();
+        expect(0, 3, 1, PMIX_SUCCESS);
+        nodes_end();
+    }
+}
+
 /* ---- what the host does inside its entries
  * ---------------------------------------------------- */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* long_event_test.c - an event that names many processes, some by a group, takes several turns. */
+#include <stdio.h>
+
 #include "../answers.h"
 #include "../bare_events.h"
 #include "../opened.h"
@@ -101,6 +103,14 @@ Test(long_event, with_the_name_of_a_group_is_published_in_the_sixth_turn)
     cr_expect_eq(other->events.newest, 1, "by the name of the group alone");
 }
 
+static pmix_proc_t procs_all(const char *nspace)
+{
+    pmix_proc_t all;
+
+    PMIx_Load_procid(&all, nspace, PMIX_RANK_WILDCARD);
+    return all;
+}
+
 /* Make the group @name of @count processes of the job, of which two are here. */
 static void large_make(const char *name, uint32_t count)
 {
@@ -114,8 +124,7 @@ static void large_make(const char *name, uint32_t count)
         PMIx_Load_procid(&members[i], "job", i);
     }
     cr_assert_eq(sx_memberships_add(&server, &options, &entry), PMIX_SUCCESS);
-    procs[0] = (pmix_proc_t){ 0 };
-    PMIx_Load_procid(&procs[0], name, PMIX_RANK_WILDCARD);
+    procs[0] = procs_all(name);
     free(members);
 }
 
@@ -137,6 +146,48 @@ Test(long_event, for_more_than_a_message_can_name_goes_no_further_than_their_num
     cr_expect_eq(steps_take(0), 2, "the targets are read and counted");
     cr_expect_eq(answers_next(&answers, 4), PMIX_ERR_OUT_OF_RESOURCE);
     cr_expect_eq(job->events.newest, 0);
+}
+
+/* The processes of a group of @count, each of a job of its own; to be cleared. */
+static void spread_make(const char *name, uint32_t count, struct sx_alias_list *ret)
+{
+    pmix_proc_t *const members = calloc(count, sizeof(*members)), all = procs_all(name);
+
+    for (uint32_t i = 0; i < count; i++) {
+        char nspace[16];
+
+        snprintf(nspace, sizeof(nspace), "far.%u", i);
+        PMIx_Load_procid(&members[i], nspace, 0);
+    }
+    bare_connected(&server, name, members, count);
+    cr_assert_eq(sx_alias_list(&server, NULL, 0, &all, 1, ret), PMIX_SUCCESS);
+    cr_expect_eq(ret->count, count);
+    free(members);
+}
+
+/* Neither the targets nor the affected processes are more than one message can name. */
+Test(long_event, of_more_names_than_a_message_may_have_is_not_written)
+{
+    const struct sx_notify_options options = { .range = PMIX_RANGE_CUSTOM,
+                                               .targets = { procs, 1 } };
+    const struct sx_alias_list one = { .all = procs, .count = 1 }, none = { .count = 0 };
+    struct sx_event_block *block, *named;
+    struct sx_alias_list fits, exceeds;
+
+    spread_make("fits", SX_PROCS_RUNS_MAX, &fits);
+    spread_make("exceeds", SX_PROCS_RUNS_MAX + 1, &exceeds);
+    cr_assert_eq(sx_event_block_build(CODE, &procs[0], &options, NULL, 0, &block), PMIX_SUCCESS);
+    cr_expect_eq(sx_event_block_rename(block, &procs[0], &exceeds, &one, &named),
+                 PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_event_block_rename(block, &procs[0], &one, &exceeds, &named),
+                 PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_event_block_rename(block, &procs[0], &none, &one, &named), PMIX_ERR_BAD_PARAM,
+                 "it would be for all");
+    cr_assert_eq(sx_event_block_rename(block, &procs[0], &fits, &fits, &named), PMIX_SUCCESS);
+    sx_event_block_release(named);
+    sx_event_block_release(block);
+    sx_alias_list_clear(&fits);
+    sx_alias_list_clear(&exceeds);
 }
 
 Test(long_event, of_many_bytes_is_published_in_the_turn_after_its_copy)

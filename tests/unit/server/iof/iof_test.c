@@ -298,6 +298,22 @@ Test(iof, of_many_names_is_paid_or_refused)
                   "to copy, and to be found by");
 }
 
+Test(iof, goes_once_to_a_pull_that_names_its_processes_in_any_order_and_twice)
+{
+    const pmix_proc_t procs[] = {
+        { "job", 1 }, { "gone", 3 }, { "job", 0 }, { "gone", 3 }, { "job", 1 }
+    };
+    const int fd = pull(0, procs, SX_COUNT(procs));
+
+    cr_expect_eq(server.iof.pull_names.count, 3);
+    cr_expect_eq(deliver(0, "job", 1), 1);
+    while (!sx_list_empty(&clients[0]->share.works)) {
+        sx_share_work_step(clients[0]);
+    }
+    cr_expect_eq(messages(fd), 1);
+    close(fd);
+}
+
 /* Make the group @name of the first @count ranks of a job of other nodes. */
 static void group_make(const char *name, uint32_t count)
 {
@@ -331,6 +347,26 @@ Test(iof, of_a_large_group_is_paid_or_refused)
     bare_call(&server, call_make, &call);
     cr_expect_eq(server.iof.pull_names.count, SX_IOF_MEANT_MAX);
     cr_expect_geq(clients[0]->share.spent - before, SX_IOF_MEANT_MAX * 3 / 4);
+}
+
+/* A group of two users, of which the puller is not a member. */
+Test(iof, of_another_user_is_refused_by_the_name_of_a_group_too)
+{
+    const pmix_proc_t procs[] = { { "grp", PMIX_RANK_WILDCARD } };
+    const pmix_proc_t members[] = { { "job", 1 }, { "theirs", 0 } };
+    struct call call = { .client = clients[0], .procs = procs, .count = 1 };
+    struct sx_nspace *const theirs = bare_job(&server, "theirs", 1, 1);
+    const struct sx_membership_options options = {
+        .name = "grp", .kind = SX_MEMBERSHIP_GROUP, .procs = members, .proc_count = 2
+    };
+    struct sx_membership_entry *entry;
+
+    clients[0]->uid = clients[1]->uid = 7;
+    theirs->by_rank[0]->uid = theirs->uid = 8;
+    cr_assert_eq(sx_memberships_add(&server, &options, &entry), PMIX_SUCCESS);
+    bare_call(&server, call_make, &call);
+    cr_expect_eq(answers_next(&answers[0], 7), PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_eq(server.iof.pull_names.count, 0);
 }
 
 /* ---- shares -------------------------------------------------------------------------------- */
