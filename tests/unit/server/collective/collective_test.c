@@ -765,6 +765,30 @@ Test(collective, the_operations_of_one_that_goes_end_in_steps)
     hosted_call(none_is_left, NULL);
 }
 
+/* A member leaves before its end has been acted on: nothing is left to be done for that. */
+static pmix_status_t leaves_first(struct sx_server *server, void *arg)
+{
+    struct sx_client *const client = client_of(server, GOES);
+
+    (void)arg;
+    arrive_with(server, SX_COLLECTIVE_FENCE, OTHER, GOES);
+    struct sx_collective *const open = SX_LIST_ENTRY(server->collective.all.next,
+                                                     struct sx_collective, link);
+
+    *sx_steps_left(&server->collective.ending) = 0;
+    sx_client_take_away(server, client);
+    cr_expect_eq(open->unlooked, 1);
+    sx_members_leave(&open->members, sx_members_find(&open->members, client));
+    cr_expect_eq(open->unlooked, 0);
+    cr_expect(sx_list_empty(&client->unlooked));
+    return PMIX_SUCCESS;
+}
+
+Test(collective, of_one_that_goes_forget_a_member_that_has_left)
+{
+    hosted_call(leaves_first, NULL);
+}
+
 /* Another process comes in its place before all have been looked at: none of them waits for it. */
 static pmix_status_t comes_back(struct sx_server *server, void *arg)
 {

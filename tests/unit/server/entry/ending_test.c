@@ -229,13 +229,15 @@ Test(ending, informs_the_inviters_of_its_guests_in_steps)
 /* ---- connects -------------------------------------------------------------------------------- */
 
 #define CONNECTS 2000u
+#define FEW 10u
 #define UNSAID_MAX 300u /* in one turn */
 #define LARGE_CONNECTS 100u
 #define LARGE 200u   /* processes of the other job */
 #define LARGE_MAX 4u /* in one turn */
 
 struct connects {
-    unsigned count, others; /* that are connected with the process of JOB */
+    unsigned count, others; /* that are connected with the process of JOB ... */
+    unsigned ours;          /* ... or with so many; 0: with one */
     size_t most;            /* that end in one turn */
     struct sx_loop_post post;
     struct sx_server *server;
@@ -281,12 +283,15 @@ static void connects_watch(void *arg, uint64_t now_ns)
 /* A process of JOB is in many connects with those of another job, and ends without a disconnect. */
 static void connects_leave(struct sx_server *server, struct connects *connects)
 {
-    pmix_proc_t procs[1 + LARGE];
+    const unsigned ours = connects->ours > 0 ? connects->ours : 1;
+    pmix_proc_t procs[2 + LARGE];
 
     connects->server = server;
-    PMIx_Load_procid(&procs[0], JOB, 0);
+    for (uint32_t rank = 0; rank < ours; rank++) {
+        PMIx_Load_procid(&procs[rank], JOB, rank);
+    }
     for (uint32_t rank = 0; rank < connects->others; rank++) {
-        PMIx_Load_procid(&procs[1 + rank], "other", rank);
+        PMIx_Load_procid(&procs[ours + rank], "other", rank);
     }
     for (unsigned i = 0; i < connects->count; i++) {
         struct sx_membership_entry *entry;
@@ -294,7 +299,7 @@ static void connects_leave(struct sx_server *server, struct connects *connects)
         const struct sx_membership_options options = { .name = name,
                                                        .kind = SX_MEMBERSHIP_CONNECTED,
                                                        .procs = procs,
-                                                       .proc_count = 1 + connects->others };
+                                                       .proc_count = ours + connects->others };
 
         snprintf(name, sizeof(name), "connected.%u", i);
         cr_assert_eq(sx_memberships_add(server, &options, &entry), PMIX_SUCCESS);
@@ -347,6 +352,62 @@ Test(ending, informs_the_connected_of_large_lists_in_more_steps)
                                         .most = LARGE_MAX };
 
     connects_inform(&connects);
+}
+
+/* Some of the connects end before the job. */
+static pmix_status_t some_end(struct sx_server *server, void *arg)
+{
+    struct connects *const connects = arg;
+    const struct sx_nspace *const nspace = sx_nspace_find(server, JOB);
+
+    connects_leave(server, connects);
+    cr_expect_eq(list_count(&nspace->unsaid), FEW);
+    for (unsigned i = 0; i < FEW / 2; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "connected.%u", i);
+        sx_memberships_remove(server, sx_memberships_find(server, name));
+    }
+    cr_expect_eq(list_count(&nspace->unsaid), FEW / 2);
+    connects->events = sx_nspace_find(server, "other")->events.newest;
+    connects->count = FEW / 2;
+    deregister(DEREGISTER);
+    return PMIX_SUCCESS;
+}
+
+Test(ending, informs_nobody_of_connects_that_have_ended)
+{
+    static struct connects connects = { .count = FEW, .others = 1 };
+
+    hosted_job_of(JOB, 1, 1);
+    hosted_job_of("other", 1, 1);
+    hosted_call(some_end, &connects);
+    wait_for(1);
+    hosted_call(connects_judge, &connects);
+}
+
+/* Two of its processes are in each connect.  The name ends at once, as that of a tool does. */
+static pmix_status_t both_leave(struct sx_server *server, void *arg)
+{
+    struct connects *const connects = arg;
+    struct sx_nspace *const nspace = sx_nspace_find(server, JOB);
+
+    connects->ours = 2;
+    connects_leave(server, connects);
+    sx_connect_client_gone(server, sx_client_find(nspace, 1));
+    cr_expect_eq(list_count(&nspace->unsaid), FEW, "one for both");
+    connects->events = sx_nspace_find(server, "other")->events.newest;
+    sx_nspace_remove(server, nspace);
+    return connects_judge(server, connects);
+}
+
+Test(ending, informs_the_connected_once_for_all_processes_of_a_name)
+{
+    static struct connects connects = { .count = FEW, .others = 1 };
+
+    hosted_job_of(JOB, 2, 2);
+    hosted_job_of("other", 1, 1);
+    hosted_call(both_leave, &connects);
 }
 
 /* The job ends, and another of its name begins, while the process is still leaving its lists. */
