@@ -99,9 +99,19 @@ struct unmapping {
     uint8_t *at;
     size_t size;
     int fd;
+    void *block; /* of malloc, which has these pages; NULL: they are mapped by themselves */
 };
 
 static atomic_uint under_way; /* by threads */
+
+static void piece_unmap(const struct unmapping *what, size_t off, size_t size)
+{
+    if (what->block != NULL) {
+        (void)madvise(what->at + off, size, MADV_DONTNEED);
+    } else {
+        munmap(what->at + off, size);
+    }
+}
 
 /* In pieces: while the kernel unmaps one, no other thread of this process can map memory. */
 static void unmap_in_pieces(const struct unmapping *what)
@@ -110,9 +120,10 @@ static void unmap_in_pieces(const struct unmapping *what)
 
     while (left > PIECE_BYTES) {
         left -= PIECE_BYTES;
-        munmap(what->at + left, PIECE_BYTES);
+        piece_unmap(what, left, PIECE_BYTES);
     }
-    munmap(what->at, left);
+    piece_unmap(what, 0, left);
+    free(what->block);
     if (what->fd >= 0) {
         close(what->fd);
     }
@@ -126,14 +137,13 @@ static void *unmap_run(void *arg)
     return NULL;
 }
 
-void sx_pages_unmap(void *at, size_t size, int fd, bool are_many)
+static void unmap(const struct unmapping *what, bool are_many)
 {
-    const struct unmapping what = { .at = at, .size = size, .fd = fd };
     const bool by_thread = are_many && atomic_fetch_add(&under_way, 1) < SX_PAGES_UNMAPPINGS_MAX;
     struct unmapping *const moved = by_thread ? malloc(sizeof(*moved)) : NULL;
 
     if (moved != NULL) {
-        *moved = what;
+        *moved = *what;
         if (sx_thread_detached(unmap_run, moved)) {
             return;
         }
@@ -142,7 +152,27 @@ void sx_pages_unmap(void *at, size_t size, int fd, bool are_many)
     if (are_many) {
         atomic_fetch_sub(&under_way, 1);
     }
-    unmap_in_pieces(&what);
+    unmap_in_pieces(what);
+}
+
+void sx_pages_unmap(void *at, size_t size, int fd, bool are_many)
+{
+    unmap(&(struct unmapping){ .at = at, .size = size, .fd = fd }, are_many);
+}
+
+void sx_pages_give_back(void *at, size_t size)
+{
+    const size_t before = sx_align_up((uintptr_t)at, SX_PAGE_BYTES) - (uintptr_t)at;
+
+    if (size < MANY_BYTES) {
+        free(at);
+        return;
+    }
+    unmap(&(struct unmapping){ .at = (uint8_t *)at + before,
+                               .size = (size - before) / SX_PAGE_BYTES * SX_PAGE_BYTES,
+                               .fd = -1,
+                               .block = at },
+          true);
 }
 
 /* ---- small blocks ---------------------------------------------------------------------------- */

@@ -36,6 +36,10 @@ void sx_pages_free(struct sx_pages *pages);
 #define SX_PAGES_UNMAPPINGS_MAX 2
 void sx_pages_unmap(void *at, size_t size, int fd, bool are_many);
 
+/* free @at, of which malloc has given @size bytes or more; NULL: nothing.  A thread does it for
+ * many of them, as above. */
+void sx_pages_give_back(void *at, size_t size);
+
 /* Small blocks that are freed become one with their free neighbours at once.  Without this, malloc
  * keeps them, and joins all of them in one later call: 8 ms for the groups of a job that ends.  For
  * a program's own main; a library leaves malloc to its program. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/system/pages.h"
 #include "base/value/value.h"
 #include "server/model/state.h"
 #include "shmem/qualified.h"
@@ -45,7 +46,7 @@ static const struct sx_signature message_body = {
 
 void sx_blob_clear(struct sx_blob *blob)
 {
-    free(blob->bytes);
+    sx_pages_give_back(blob->bytes, blob->size);
     *blob = (struct sx_blob){ 0 };
 }
 
