@@ -335,30 +335,61 @@ pmix_status_t sx_store_row_next(const struct sx_store *store, sx_column column, 
     return rc;
 }
 
-void sx_store_each_key(const struct sx_store *store, enum sx_realm realm,
-                       bool (*each)(void *arg, const char *key, sx_column column), void *arg)
+/* ---- all columns ----------------------------------------------------------------------------- */
+
+static uint64_t dictionary_word(struct sx_reach *reach)
 {
-    if (store->seg.base == NULL) {
-        return;
-    }
-    struct sx_reach reach = sx_reach_init(store);
     /* A-dict <- R-dict (sx_dictionary_install) */
-    const uint64_t word = atomic_load_explicit(&sx_reach_store(&reach)->dictionary,
-                                               memory_order_acquire);
-    const uint64_t shift = word & SX_DICTIONARY_SHIFT_MASK;
+    return atomic_load_explicit(&sx_reach_store(reach)->dictionary, memory_order_acquire);
+}
+
+const char *sx_store_walk_next(const struct sx_store *store, struct sx_store_walk *walk,
+                               size_t *left, enum sx_realm *ret_realm, sx_column *ret_column)
+{
+    struct sx_reach reach = sx_reach_init(store);
+
+    if (walk->dictionary == 0) {
+        walk->dictionary = dictionary_word(&reach);
+    }
+    const uint64_t shift = walk->dictionary & SX_DICTIONARY_SHIFT_MASK;
     const uint64_t slot_count = shift <= SX_DICTIONARY_SHIFT_MAX ? UINT64_C(1) << shift : 0;
-    const struct sx_slot *const slots = sx_reach_at(&reach, word & ~SX_DICTIONARY_SHIFT_MASK,
+    const struct sx_slot *const slots = sx_reach_at(&reach,
+                                                    walk->dictionary & ~SX_DICTIONARY_SHIFT_MASK,
                                                     slot_count * sizeof(struct sx_slot));
-    for (uint64_t i = 0; slots != NULL && i < slot_count; i++) {
+
+    while (slots != NULL && walk->slot<slot_count && * left> 0) {
+        const struct sx_slot *const slot = &slots[walk->slot++];
+
+        *left -= *left < SX_STORE_SLOT_LOOK ? *left : SX_STORE_SLOT_LOOK;
         /* A-tag <- R-tag (sx_dictionary_add) */
-        if (atomic_load_explicit(&slots[i].tag, memory_order_acquire) == 0) {
+        if (atomic_load_explicit(&slot->tag, memory_order_acquire) == 0) {
             continue;
         }
         /* relaxed: covered by the tag's release. */
-        const sx_column column = atomic_load_explicit(&slots[i].column, memory_order_relaxed);
-        const struct sx_column_record *const record = sx_column_at(&reach, column);
-        if (record != NULL && record->realm == realm && record->key[record->key_len] == '\0' &&
-            !each(arg, record->key, column)) {
+        *ret_column = atomic_load_explicit(&slot->column, memory_order_relaxed);
+        const struct sx_column_record *const record = sx_column_at(&reach, *ret_column);
+        if (record != NULL && record->key[record->key_len] == '\0') {
+            *ret_realm = (enum sx_realm)record->realm;
+            return record->key;
+        }
+    }
+    return NULL;
+}
+
+void sx_store_each_key(const struct sx_store *store, enum sx_realm realm,
+                       bool (*each)(void *arg, const char *key, sx_column column), void *arg)
+{
+    struct sx_store_walk walk = { .slot = 0 };
+    size_t left = SIZE_MAX;
+    enum sx_realm of;
+    sx_column column;
+
+    if (store->seg.base == NULL) {
+        return;
+    }
+    for (const char *key; (key = sx_store_walk_next(store, &walk, &left, &of, &column)) != NULL;) {
+        left = SIZE_MAX;
+        if (of == realm && !each(arg, key, column)) {
             return;
         }
     }

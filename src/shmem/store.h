@@ -97,6 +97,18 @@ pmix_status_t sx_store_get(const struct sx_store *store, enum sx_realm realm, ui
 pmix_status_t sx_store_row_next(const struct sx_store *store, sx_column column, uint32_t row,
                                 uint32_t *ret_row);
 
+/* Where a walk over all columns of one generation is; zeroed: it has not begun.  Columns that are
+ * added meanwhile may be left out. */
+struct sx_store_walk {
+    uint64_t dictionary, slot;
+};
+/* Find the next column, which may be of any realm, and count *left down by SX_STORE_SLOT_LOOK for
+ * each slot.  Return: its key, and *ret_realm, *ret_column; NULL: *left is used up, or else there
+ * is none. */
+#define SX_STORE_SLOT_LOOK 32u /* bytes that are copied in the time of one slot */
+const char *sx_store_walk_next(const struct sx_store *store, struct sx_store_walk *walk,
+                               size_t *left, enum sx_realm *ret_realm, sx_column *ret_column);
+
 /* Call @each for every key of @realm, in no order; it returns false to stop. */
 void sx_store_each_key(const struct sx_store *store, enum sx_realm realm,
                        bool (*each)(void *arg, const char *key, sx_column column), void *arg);

@@ -7,8 +7,7 @@
  *
  * Until then the fence counts as one that the host has.  A fence in rounds is packed behind what
  * its round has already, before the host is asked for that.  Those of all fences in one turn have a
- * bound together (server/model/steps.h).  Members that do not collect their news, since not all
- * nodes of their job take part, are packed whole. */
+ * bound together (server/model/steps.h). */
 #include "server/collective/collective.h"
 
 #include <stdlib.h>
@@ -26,7 +25,12 @@ struct sx_fence_pack {
     struct sx_blob own;   /* ... this */
     size_t next;          /* of the members */
     bool is_begun;
-    struct sx_news_pack news; /* of the member before the next */
+    /* Of the member before the next: its news, or all, since not all nodes of its job take part. */
+    bool is_whole;
+    union {
+        struct sx_news_pack news;
+        struct sx_rank_pack rank;
+    };
 };
 
 /* Return: whether all nodes with processes of @nspace take part, so that all receive the news. */
@@ -59,23 +63,27 @@ static pmix_status_t member_begin(struct sx_fence_pack *pack)
     if (client->nspace == NULL) {
         return PMIX_SUCCESS;
     }
-    if (!covers(pack->collective, client->nspace)) {
-        return sx_blob_add_rank(pack->blob, client);
-    }
     pack->is_begun = true;
+    pack->is_whole = !covers(pack->collective, client->nspace);
+    if (pack->is_whole) {
+        return sx_rank_pack_begin(&pack->rank, pack->blob, client);
+    }
     member->news_sent = client->news_gone + client->news.size;
     return sx_news_pack_begin(&pack->news, pack->blob, client);
 }
 
 static pmix_status_t member_step(struct sx_fence_pack *pack, size_t *left)
 {
-    if (pack->news.client->nspace == NULL) { /* it has been removed meanwhile */
-        pack->blob->size = pack->news.section;
+    const struct sx_client *const client = pack->is_whole ? pack->rank.client : pack->news.client;
+
+    if (client->nspace == NULL) { /* it has been removed meanwhile */
+        pack->blob->size = pack->is_whole ? pack->rank.section : pack->news.section;
         sx_blob_seal(pack->blob);
         pack->is_begun = false;
         return PMIX_SUCCESS;
     }
-    const pmix_status_t rc = sx_news_pack_step(&pack->news, pack->blob, left);
+    const pmix_status_t rc = pack->is_whole ? sx_rank_pack_step(&pack->rank, pack->blob, left)
+                                            : sx_news_pack_step(&pack->news, pack->blob, left);
 
     pack->is_begun = rc == PMIX_ERR_WOULD_BLOCK;
     return rc;

@@ -139,4 +139,7 @@ void sx_dmodex_committed(struct sx_server *server, struct sx_client *client, boo
 /* The client is gone: answer its waiting requests with PMIX_ERR_NOT_FOUND. */
 void sx_dmodex_client_gone(struct sx_server *server, struct sx_client *client);
 
+/* The server ends: answer those that are being packed with PMIX_ERR_NOT_FOUND. */
+void sx_dmodex_deinit(struct sx_server *server);
+
 #endif

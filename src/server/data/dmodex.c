@@ -4,8 +4,11 @@
  *
  * Collect the data of one rank that other nodes may see, for the host to carry.
  *
+ *     WAITS --first commit--> PACKED, some in each turn --all of it--> the host is called
+ *
  * A request names no key, so the answer contains all data; it waits for the rank's first commit.
- * A rank that has finalized without one is not waited for. */
+ * A rank that has finalized without one is not waited for.  Data that fits in one turn is packed
+ * at once. */
 #include "server/data/data.h"
 
 #include <stdlib.h>
@@ -18,8 +21,10 @@
 #include "server/model/membership.h"
 #include "server/port/port.h"
 
+#define STEP_BYTES ((size_t)512 << 10)
+
 struct request {
-    struct sx_list link; /* client.requests while it waits */
+    struct sx_list link; /* client.requests while it waits; then server.data.packs */
     struct sx_client *client;
     struct sx_lane_mark mark; /* everything in the rank's lane at the time of the request belongs to
                                * the answer */
@@ -29,6 +34,7 @@ struct request {
     struct sx_host_call call; /* with the answer */
     pmix_status_t status;
     struct sx_blob blob;
+    struct sx_rank_pack pack;
 };
 
 /* This server owns the bytes until the host's function returns. */
@@ -41,27 +47,100 @@ static void request_call(struct sx_host_call *call)
     free(request);
 }
 
-static void request_answer(struct request *request, pmix_status_t status)
+static void request_end(struct request *request, pmix_status_t status)
 {
-    struct sx_client *client = request->client;
-    struct sx_blob *const blob = &request->blob;
-
-    sx_list_remove(&request->mark.link);
-    if (!sx_list_empty(&request->link)) {
-        sx_list_remove(&request->link);
-        sx_waiting_want(sx_server_get(), client, -1);
-    }
-    if (status == PMIX_SUCCESS) {
-        status = client->nspace != NULL ? sx_blob_begin(blob) : PMIX_ERR_NOT_FOUND;
-    }
-    if (status == PMIX_SUCCESS) {
-        status = sx_blob_add_rank(blob, client);
-    }
     if (status != PMIX_SUCCESS) {
-        sx_blob_clear(blob);
+        sx_blob_clear(&request->blob);
     }
     request->status = status;
     sx_host_call_append(sx_server_get(), &request->call, request_call);
+}
+
+/* ---- packing --------------------------------------------------------------------------------- */
+
+static pmix_status_t request_step(struct request *request, size_t *left)
+{
+    if (request->client->nspace == NULL) {
+        return PMIX_ERR_NOT_FOUND; /* it has been removed meanwhile */
+    }
+    return sx_rank_pack_step(&request->pack, &request->blob, left);
+}
+
+static void packed(struct request *request, pmix_status_t status)
+{
+    sx_list_remove(&request->link);
+    sx_client_release(request->client);
+    request_end(request, status);
+}
+
+static bool packs_step(struct sx_server *server, size_t *left)
+{
+    struct sx_list *const packs = &server->data.packs;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (rc != PMIX_ERR_WOULD_BLOCK && *left > 0 && !sx_list_empty(packs)) {
+        struct request *const request = SX_LIST_ENTRY(packs->next, struct request, link);
+
+        rc = request_step(request, left);
+        if (rc != PMIX_ERR_WOULD_BLOCK) {
+            packed(request, rc);
+        }
+    }
+    return sx_list_empty(packs);
+}
+
+static struct sx_steps *steps_of(struct sx_server *server)
+{
+    struct sx_data_state *const state = &server->data;
+
+    if (state->packing.server == NULL) {
+        sx_list_init(&state->packs);
+        sx_steps_init(&state->packing, server, packs_step, STEP_BYTES);
+    }
+    return &state->packing;
+}
+
+void sx_dmodex_deinit(struct sx_server *server)
+{
+    while (server->data.packing.server != NULL && !sx_list_empty(&server->data.packs)) {
+        packed(SX_LIST_ENTRY(server->data.packs.next, struct request, link), PMIX_ERR_NOT_FOUND);
+    }
+}
+
+/* All that the rank has put belongs to the answer. */
+static void request_pack(struct request *request)
+{
+    struct sx_client *const client = request->client;
+    pmix_status_t rc = client->nspace != NULL ? sx_blob_begin(&request->blob) : PMIX_ERR_NOT_FOUND;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_rank_pack_begin(&request->pack, &request->blob, client);
+    }
+    if (rc != PMIX_SUCCESS) {
+        request_end(request, rc);
+        return;
+    }
+    struct sx_steps *const steps = steps_of(sx_server_get());
+
+    sx_client_retain(client);
+    sx_list_append(&sx_server_get()->data.packs, &request->link);
+    sx_steps_go(steps);
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static void request_answer(struct request *request, pmix_status_t status)
+{
+    sx_list_remove(&request->mark.link);
+    if (!sx_list_empty(&request->link)) {
+        sx_list_remove(&request->link);
+        sx_waiting_want(sx_server_get(), request->client, -1);
+    }
+    if (status == PMIX_SUCCESS) {
+        request_pack(request);
+    } else {
+        request_end(request, status);
+    }
 }
 
 /* The upcall may make the host ask for more, or end the job. */

@@ -434,6 +434,7 @@ static pmix_status_t put_take(struct sx_server *server, struct sx_client *client
         if (taken == PMIX_LOCAL && sx_item_scope(&item) == PMIX_GLOBAL) {
             sx_share_charge(server, client, item.cell.len / 1024);
             rc = remote_keep(nspace, client->rank, put->key, &item);
+            client->scope_moves += rc == PMIX_SUCCESS;
             return rc == PMIX_SUCCESS
                        ? sx_store_unset(&nspace->store, SX_REALM_JOB, client->rank, put->key)
                        : rc;
@@ -450,7 +451,8 @@ static pmix_status_t put_take(struct sx_server *server, struct sx_client *client
 static void remote_outdate(struct sx_client *client, const struct put *put)
 {
     if (put->head->scope == PMIX_GLOBAL && client->nspace->has_remote) {
-        (void)sx_store_unset(&client->nspace->remote, SX_REALM_JOB, client->rank, put->key);
+        client->scope_moves += sx_store_unset(&client->nspace->remote, SX_REALM_JOB, client->rank,
+                                              put->key) == PMIX_SUCCESS;
     }
 }
 
@@ -558,6 +560,8 @@ struct sx_long_put {
     size_t size;
     struct put put; /* in the pages */
     bool keeps;     /* it takes a value away, which stays for other nodes: that is copied */
+    bool notifies;  /* it becomes one of the news, as it was put */
+    struct sx_message_copy news;
     struct sx_flat_checker *mover; /* of a value that was part of a qualified one; NULL: done */
     struct sx_store_writer *store;
     struct sx_store_long value;
@@ -603,6 +607,7 @@ static void long_put_end(struct sx_long_put *all, pmix_status_t rc)
     pmix_status_t kept;
 
     if (rc == PMIX_SUCCESS && all->keeps) {
+        client->scope_moves++;
         (void)sx_store_unset(&client->nspace->store, SX_REALM_JOB, client->rank, all->put.key);
     } else if (rc == PMIX_SUCCESS) {
         remote_outdate(client, &all->put);
@@ -627,6 +632,25 @@ static void long_put_move(struct sx_long_put *all)
     sx_share_charge(all->server, all->client, 1 + (looks - left) / SX_SHARE_LOOKS_PER_UNIT);
 }
 
+/* Keep what was put for other nodes, before it is changed. */
+static void long_put_notify(struct sx_long_put *all)
+{
+    struct sx_client *const client = all->client;
+    const size_t some = (size_t)SX_SHARE_STEP_UNITS * COPIED_PER_UNIT;
+    size_t left = some;
+    const pmix_status_t rc = is_news(client->nspace, all->put.head->scope)
+                                 ? sx_blob_message_step(&client->news, client->news_gone,
+                                                        &all->news, all->put.head, all->size, &left)
+                                 : PMIX_SUCCESS; /* not any more */
+
+    sx_share_charge(all->server, client, 1 + (some - left) / COPIED_PER_UNIT);
+    all->notifies = rc == PMIX_ERR_WOULD_BLOCK;
+    all->put.is_notified = rc == PMIX_SUCCESS;
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE) {
+        long_put_end(all, rc);
+    }
+}
+
 static void long_put_step(struct sx_share_work *work)
 {
     struct sx_long_put *const all = SX_CONTAINER(work, struct sx_long_put, work);
@@ -634,6 +658,10 @@ static void long_put_step(struct sx_share_work *work)
     pmix_status_t rc = PMIX_SUCCESS;
     bool is_more = false;
 
+    if (all->notifies) {
+        long_put_notify(all);
+        return;
+    }
     if (all->mover != NULL) {
         long_put_move(all);
         return;
@@ -745,11 +773,8 @@ static pmix_status_t long_put_qualified(struct sx_server *server, struct sx_clie
     struct sx_flat_first first;
     pmix_status_t rc = sx_qualified_begin(draft->store, &put->cell, put->body, put->name, &first);
 
-    if (rc == PMIX_SUCCESS && is_news(client->nspace, put->head->scope)) {
-        rc = sx_blob_message(&client->news, put->head, draft->size);
-        put->is_notified = true;
-    }
     if (rc == PMIX_SUCCESS) {
+        draft->notifies = is_news(client->nspace, put->head->scope);
         draft->value.realm = SX_REALM_QUALIFIED;
         draft->value.cell = first.value;
         draft->value.body = (const uint8_t *)put->body + first.off;

@@ -147,6 +147,8 @@ const struct sx_family sx_families[] = {
         .client_left = sx_dmodex_client_gone,
         .client_gone = sx_dmodex_client_gone,
         .client_removed = sx_dmodex_client_gone,
+        .stop = sx_dmodex_deinit,
+        .end = sx_dmodex_deinit,
     },
     {
         .name = "gets",

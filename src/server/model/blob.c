@@ -179,12 +179,42 @@ pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t 
     return PMIX_SUCCESS;
 }
 
-/* The data that one store has of a rank. */
-struct collection {
-    const struct sx_store *store;
-    struct sx_blob messages;
-    pmix_status_t status;
-};
+/* Room for the message, which does not count yet.  Return: false when memory is out. */
+static bool copy_begin(struct sx_blob *messages, uint64_t gone, struct sx_message_copy *copy,
+                       size_t size)
+{
+    const size_t at = messages->size;
+
+    if (message_room(messages, size, size) == NULL) {
+        return false;
+    }
+    messages->size = at;
+    *copy = (struct sx_message_copy){ .bytes = messages->bytes, .gone = gone, .at = at };
+    return true;
+}
+
+pmix_status_t sx_blob_message_step(struct sx_blob *messages, uint64_t gone,
+                                   struct sx_message_copy *copy, const void *put, size_t size,
+                                   size_t *left)
+{
+    const bool is_begun = copy->bytes != NULL && copy->bytes == messages->bytes &&
+                          copy->gone == gone && copy->at == messages->size;
+
+    if (!is_begun && !copy_begin(messages, gone, copy, size)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const size_t rest = size - copy->copied, some = rest < *left ? rest : *left;
+
+    memcpy(messages->bytes + copy->at + sizeof(uint64_t) + copy->copied,
+           (const char *)put + copy->copied, some);
+    copy->copied += some;
+    *left -= some;
+    if (copy->copied < size) {
+        return PMIX_ERR_WOULD_BLOCK;
+    }
+    messages->size = copy->at + sizeof(uint64_t) + sx_align_up(size, 8);
+    return PMIX_SUCCESS;
+}
 
 /* Room for a message with @size bytes of body.  Return: where the body goes, NULL when memory is
  * out. */
@@ -212,87 +242,228 @@ static void *message_begin(struct sx_blob *messages, const char *key, const stru
     return at + body_off;
 }
 
-/* One cell of the store as a lane put. */
-static bool collect(void *arg, const char *key, const struct sx_item *item)
+/* ---- values in steps ----------------------------------------------------------------------- */
+
+#define PACK_RESTARTS_MAX 3u /* then it is copied at once */
+
+/* Remove the part of a value that is there. */
+static void value_drop(struct sx_value_pack *pack, struct sx_blob *blob)
 {
-    struct collection *all = arg;
-    const pmix_scope_t scope = sx_item_scope(item);
-
-    if (scope != PMIX_GLOBAL && scope != PMIX_REMOTE) {
-        return true;
+    if (pack->body != NULL) {
+        blob->size = pack->message;
+        pack->body = NULL;
     }
-    void *const at = message_begin(&all->messages, key, &item->cell, scope, item->cell.len);
-
-    if (at == NULL) {
-        all->status = PMIX_ERR_OUT_OF_RESOURCE;
-        return false;
-    }
-    if (item->cell.len != 0) {
-        memcpy(at, item->body, item->cell.len);
-    }
-    return true;
 }
+
+/* Begin the message of a value, or begin it anew.  Return: false when memory is out. */
+static bool value_begin(struct sx_value_pack *pack, struct sx_blob *blob, const char *key,
+                        const struct sx_item *item, uint64_t generation)
+{
+    pack->restarts += pack->body != NULL;
+    value_drop(pack, blob);
+    pack->message = blob->size;
+    pack->generation = generation;
+    pack->copied = 0;
+    const char *const at = message_begin(blob, key, &item->cell, sx_item_scope(item),
+                                         item->cell.len);
+
+    pack->message_body = at == NULL ? 0 : (size_t)(at - blob->bytes);
+    pack->body = at == NULL ? NULL : item->body;
+    return at != NULL;
+}
+
+/* Append a part of the value of @key, which is @item now.  Nothing is overwritten in a store: the
+ * same place in the same generation is the same value. */
+static pmix_status_t value_step(struct sx_value_pack *pack, struct sx_blob *blob, const char *key,
+                                const struct sx_item *item, uint64_t generation, size_t *left)
+{
+    const bool is_begun = pack->body != NULL && pack->body == item->body &&
+                          pack->generation == generation;
+
+    if (!is_begun && !value_begin(pack, blob, key, item, generation)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const uint64_t rest = item->cell.len - pack->copied;
+    const size_t size = rest < *left || pack->restarts > PACK_RESTARTS_MAX ? rest : *left;
+
+    if (size > 0) {
+        memcpy(blob->bytes + pack->message_body + pack->copied,
+               (const char *)item->body + pack->copied, size);
+    }
+    pack->copied += size;
+    *left -= size < *left ? size : *left;
+    if (pack->copied < item->cell.len) {
+        return PMIX_ERR_WOULD_BLOCK;
+    }
+    pack->body = NULL;
+    return PMIX_SUCCESS;
+}
+
+/* All messages of the section at @section are there. */
+static void section_seal(struct sx_blob *blob, size_t at)
+{
+    struct section_header section;
+
+    memcpy(&section, blob->bytes + at, sizeof(section));
+    section.size = blob->size - at - sizeof(section) - sx_align_up(section.nspace_len, 8);
+    memcpy(blob->bytes + at, &section, sizeof(section));
+    sx_blob_seal(blob);
+}
+
+/* ---- all of a rank -------------------------------------------------------------------------- */
+
+/* A value that is moved to the other store meanwhile may be missed: then both are walked once more.
+ * Of two messages for one key the second counts: the values for other nodes alone come last, as
+ * they are newer. */
+enum { PACK_STORE, PACK_REMOTE, PACK_STORE_AGAIN, PACK_REMOTE_AGAIN, PACK_PHASES };
 
 /* One qualified value, as it was put. */
-static bool collect_qualified(void *arg, const char *name, const struct sx_item *item)
+static pmix_status_t qualified_add(struct sx_blob *blob, const struct sx_store *store,
+                                   const char *name, const struct sx_item *item, size_t *left)
 {
-    struct collection *all = arg;
-    const pmix_scope_t scope = sx_item_scope(item);
     struct sx_cell cell = { .type = PMIX_DATA_ARRAY };
+    const size_t at_size = blob->size;
     pmix_value_t value;
     size_t size;
+    pmix_status_t rc = sx_qualified_whole(store, name, item, &value);
 
-    if (scope != PMIX_GLOBAL && scope != PMIX_REMOTE) {
-        return true;
+    if (rc != PMIX_SUCCESS) {
+        return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
     }
-    pmix_status_t rc = sx_qualified_whole(all->store, name, item, &value);
-    if (rc == PMIX_ERR_NOT_FOUND) {
-        return true;
-    }
+    rc = sx_flat_size(&value, &size);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_flat_size(&value, &size);
-        if (rc == PMIX_SUCCESS) {
-            const size_t at_size = all->messages.size;
-            char *const at = message_begin(&all->messages, PMIX_QUALIFIED_VALUE, &cell, scope,
-                                           size);
+        char *const at = message_begin(blob, PMIX_QUALIFIED_VALUE, &cell, sx_item_scope(item),
+                                       size);
 
-            rc = at == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_flat_encode(&value, &cell, at, size);
-            if (rc == PMIX_SUCCESS) { /* now the length of the body is set */
-                memcpy(all->messages.bytes + at_size + sizeof(uint64_t), &cell, sizeof(cell));
-            }
+        *left -= size < *left ? size : *left;
+        rc = at == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_flat_encode(&value, &cell, at, size);
+        if (rc == PMIX_SUCCESS) { /* now the length of the body is set */
+            memcpy(blob->bytes + at_size + sizeof(uint64_t), &cell, sizeof(cell));
         }
-        sx_value_destruct(&value);
     }
-    all->status = rc;
-    return rc == PMIX_SUCCESS;
+    sx_value_destruct(&value);
+    return rc;
 }
 
-static void collect_store(struct collection *all, const struct sx_store *store, uint32_t rank)
+/* Append what the column has of the rank, or a part of it. */
+static pmix_status_t column_step(struct sx_rank_pack *pack, struct sx_blob *blob,
+                                 const struct sx_store_writer *store, enum sx_realm realm,
+                                 const char *key, sx_column column, size_t *left)
 {
-    all->store = store;
-    sx_store_each(store, SX_REALM_JOB, rank, collect, all);
-    if (all->status == PMIX_SUCCESS) {
-        sx_store_each(store, SX_REALM_QUALIFIED, rank, collect_qualified, all);
+    struct sx_item item;
+    const bool is_there = (realm == SX_REALM_JOB || realm == SX_REALM_QUALIFIED) &&
+                          sx_store_read(&store->view, column, pack->client->rank, &item) ==
+                              PMIX_SUCCESS &&
+                          (sx_item_scope(&item) == PMIX_GLOBAL ||
+                           sx_item_scope(&item) == PMIX_REMOTE);
+
+    if (!is_there) {
+        value_drop(&pack->value, blob);
+        return PMIX_SUCCESS;
     }
+    return realm == SX_REALM_QUALIFIED
+               ? qualified_add(blob, &store->view, key, &item, left)
+               : value_step(&pack->value, blob, key, &item, store->generation, left);
+}
+
+/* Go on in one store.  Return: PMIX_SUCCESS: it is done. */
+static pmix_status_t store_step(struct sx_rank_pack *pack, struct sx_blob *blob,
+                                const struct sx_store_writer *store, size_t *left)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    pack->generation = store->generation;
+    while (rc == PMIX_SUCCESS) {
+        enum sx_realm realm;
+        sx_column column;
+        const char *const key = sx_store_walk_next(&store->view, &pack->walk, left, &realm,
+                                                   &column);
+
+        if (key == NULL) {
+            return *left == 0 ? PMIX_ERR_WOULD_BLOCK : PMIX_SUCCESS;
+        }
+        rc = column_step(pack, blob, store, realm, key, column, left);
+    }
+    pack->walk.slot -= rc == PMIX_ERR_WOULD_BLOCK;
+    return rc;
+}
+
+/* Return: the store of the phase; NULL: there is none, or it is not walked. */
+static const struct sx_store_writer *phase_store(const struct sx_rank_pack *pack)
+{
+    const struct sx_nspace *const nspace = pack->client->nspace;
+
+    if (pack->phase >= PACK_STORE_AGAIN && pack->moves == pack->client->scope_moves) {
+        return NULL;
+    }
+    if (pack->phase == PACK_REMOTE || pack->phase == PACK_REMOTE_AGAIN) {
+        return nspace->has_remote ? &nspace->remote : NULL;
+    }
+    return nspace->has_store ? &nspace->store : NULL;
+}
+
+/* The store was renewed, so its columns have other places: begin again. */
+static void walk_again(struct sx_rank_pack *pack, struct sx_blob *blob)
+{
+    pack->value.body = NULL;
+    pack->walk = (struct sx_store_walk){ .slot = 0 };
+    pack->phase = PACK_STORE;
+    pack->moves = pack->client->scope_moves;
+    pack->restarts++;
+    blob->size = pack->messages;
+}
+
+pmix_status_t sx_rank_pack_begin(struct sx_rank_pack *pack, struct sx_blob *blob,
+                                 const struct sx_client *client)
+{
+    *pack = (struct sx_rank_pack){ .client = client,
+                                   .section = blob->size,
+                                   .moves = client->scope_moves };
+    const pmix_status_t rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, NULL,
+                                                  0);
+
+    pack->messages = blob->size;
+    return rc;
+}
+
+pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob, size_t *left)
+{
+    size_t all = SIZE_MAX;
+    size_t *const some = pack->restarts > PACK_RESTARTS_MAX ? &all : left;
+
+    while (pack->phase < PACK_PHASES) {
+        const struct sx_store_writer *const store = phase_store(pack);
+
+        if (store != NULL && pack->walk.dictionary != 0 && pack->generation != store->generation) {
+            walk_again(pack, blob);
+            continue;
+        }
+        const pmix_status_t rc = store != NULL ? store_step(pack, blob, store, some) : PMIX_SUCCESS;
+
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+        pack->walk = (struct sx_store_walk){ .slot = 0 };
+        pack->phase++;
+    }
+    section_seal(blob, pack->section);
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *client)
 {
-    const struct sx_nspace *nspace = client->nspace;
-    struct collection all = { .status = PMIX_SUCCESS };
+    const size_t before = blob->size;
+    size_t left = SIZE_MAX;
+    struct sx_rank_pack pack;
+    pmix_status_t rc = sx_rank_pack_begin(&pack, blob, client);
 
-    if (nspace->has_store) {
-        collect_store(&all, &nspace->store.view, client->rank);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_rank_pack_step(&pack, blob, &left);
     }
-    if (nspace->has_remote && all.status == PMIX_SUCCESS) {
-        collect_store(&all, &nspace->remote.view, client->rank);
+    if (rc != PMIX_SUCCESS) {
+        blob->size = before;
     }
-    if (all.status == PMIX_SUCCESS) {
-        all.status = sx_blob_add_messages(blob, nspace->name, client->rank, all.messages.bytes,
-                                          all.messages.size);
-    }
-    sx_blob_clear(&all.messages);
-    return all.status;
+    return rc;
 }
 
 /* ---- news ---------------------------------------------------------------------------------- */
@@ -322,8 +493,6 @@ pmix_status_t sx_news_refer(struct sx_client *client, const char *key)
     return PMIX_SUCCESS;
 }
 
-#define PACK_RESTARTS_MAX 3u /* then the value is copied at once */
-
 /* Find the value of @key that the stores have now for other nodes.  Return: false when there is
  * none: it has been withdrawn, which later news say. */
 static bool referred_find(const struct sx_nspace *nspace, uint32_t rank, const char *key,
@@ -343,61 +512,18 @@ static bool referred_find(const struct sx_nspace *nspace, uint32_t rank, const c
     return false;
 }
 
-/* Begin the message of a long value, or begin it anew.  Return: false when memory is out. */
-static bool value_begin(struct sx_news_pack *pack, struct sx_blob *blob, const char *key,
-                        const struct sx_item *item, uint64_t generation)
-{
-    if (pack->body != NULL) {
-        blob->size = pack->message;
-        pack->restarts++;
-    }
-    pack->message = blob->size;
-    pack->body = item->body;
-    pack->generation = generation;
-    pack->copied = 0;
-    const char *const at = message_begin(blob, key, &item->cell, sx_item_scope(item),
-                                         item->cell.len);
-
-    pack->message_body = at == NULL ? 0 : (size_t)(at - blob->bytes);
-    return at != NULL;
-}
-
-/* Nothing is overwritten in a store: the same place in the same generation is the same value. */
-static bool is_begun(const struct sx_news_pack *pack, const struct sx_item *item,
-                     uint64_t generation)
-{
-    return pack->body == item->body && pack->generation == generation;
-}
-
 /* Append a part of the value that the news refer to by @key. */
-static pmix_status_t value_step(struct sx_news_pack *pack, struct sx_blob *blob, const char *key,
-                                size_t *left)
+static pmix_status_t referred_step(struct sx_news_pack *pack, struct sx_blob *blob, const char *key,
+                                   size_t *left)
 {
     struct sx_item item;
     uint64_t generation;
 
     if (!referred_find(pack->client->nspace, pack->client->rank, key, &item, &generation)) {
-        blob->size = pack->body != NULL ? pack->message : blob->size;
-        pack->body = NULL;
+        value_drop(&pack->value, blob);
         return PMIX_SUCCESS;
     }
-    if (!is_begun(pack, &item, generation) && !value_begin(pack, blob, key, &item, generation)) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    const uint64_t rest = item.cell.len - pack->copied;
-    const size_t size = rest < *left || pack->restarts > PACK_RESTARTS_MAX ? rest : *left;
-
-    if (size > 0) {
-        memcpy(blob->bytes + pack->message_body + pack->copied,
-               (const char *)item.body + pack->copied, size);
-    }
-    pack->copied += size;
-    *left -= size < *left ? size : *left;
-    if (pack->copied < item.cell.len) {
-        return PMIX_ERR_WOULD_BLOCK;
-    }
-    pack->body = NULL;
-    return PMIX_SUCCESS;
+    return value_step(&pack->value, blob, key, &item, generation, left);
 }
 
 static pmix_status_t bytes_add(struct sx_blob *blob, const char *bytes, size_t size)
@@ -410,24 +536,29 @@ static pmix_status_t bytes_add(struct sx_blob *blob, const char *bytes, size_t s
     return at != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* Append the next messages of the news, up to a reference, at once; about *left bytes. */
+/* Append the next messages of the news, up to a reference: *left bytes, which may end inside of a
+ * message. */
 static pmix_status_t messages_step(struct sx_news_pack *pack, struct sx_blob *blob, size_t *left)
 {
     const struct sx_client *const client = pack->client;
     const char *const from = client->news.bytes + (pack->at - client->news_gone);
     const uint64_t all = pack->end - pack->at;
-    uint64_t size = 0, length = 0;
+    uint64_t size = pack->message_left, length = 0;
 
     while (size < all && size < *left) {
         memcpy(&length, from + size, sizeof(length));
         if (length == REFERENCE) {
             break;
         }
+        pack->message = blob->size + size;
         size += sizeof(length) + sx_align_up(length, 8);
     }
-    pack->at += size;
-    *left -= size < *left ? size : *left;
-    return bytes_add(blob, from, size);
+    const uint64_t some = size < *left ? size : *left;
+
+    pack->at += some;
+    pack->message_left = size - some;
+    *left -= some;
+    return bytes_add(blob, from, some);
 }
 
 pmix_status_t sx_news_pack_begin(struct sx_news_pack *pack, struct sx_blob *blob,
@@ -446,7 +577,7 @@ static const char *reference(const struct sx_news_pack *pack)
     const char *const next = pack->client->news.bytes + (pack->at - pack->client->news_gone);
     uint64_t length = 0;
 
-    if (pack->at < pack->end) {
+    if (pack->at < pack->end && pack->message_left == 0) {
         memcpy(&length, next, sizeof(length));
     }
     return length == REFERENCE ? next + sizeof(length) : NULL;
@@ -457,8 +588,9 @@ static void arrived_skip(struct sx_news_pack *pack, struct sx_blob *blob)
 {
     if (pack->at < pack->client->news_gone) {
         pack->at = pack->client->news_gone;
-        blob->size = pack->body != NULL ? pack->message : blob->size;
-        pack->body = NULL;
+        value_drop(&pack->value, blob);
+        blob->size = pack->message_left > 0 ? pack->message : blob->size;
+        pack->message_left = 0;
     }
 }
 
@@ -473,17 +605,11 @@ pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob,
         if (*left == 0) {
             return PMIX_ERR_WOULD_BLOCK;
         }
-        rc = key == NULL ? messages_step(pack, blob, left) : value_step(pack, blob, key, left);
+        rc = key == NULL ? messages_step(pack, blob, left) : referred_step(pack, blob, key, left);
         pack->at += key != NULL && rc == PMIX_SUCCESS ? sizeof(uint64_t) + REFERENCE_BYTES : 0;
     }
     if (rc == PMIX_SUCCESS) {
-        struct section_header section;
-
-        memcpy(&section, blob->bytes + pack->section, sizeof(section));
-        section.size = blob->size - pack->section - sizeof(section) -
-                       sx_align_up(section.nspace_len, 8);
-        memcpy(blob->bytes + pack->section, &section, sizeof(section));
-        sx_blob_seal(blob);
+        section_seal(blob, pack->section);
     }
     return rc;
 }

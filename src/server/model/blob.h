@@ -18,6 +18,7 @@
 #include <pmix_common.h>
 
 #include "ring/record.h"
+#include "shmem/store.h"
 
 struct sx_client;
 struct sx_nspace;
@@ -63,16 +64,22 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
 /* Append a section with the news of the rank, and with the values to which they refer. */
 pmix_status_t sx_blob_add_news(struct sx_blob *blob, const struct sx_client *client);
 
-/* The same in steps: the news that the rank has at the first one. */
-struct sx_news_pack {
-    const struct sx_client *client; /* which keeps its namespace */
-    uint64_t at, end;               /* of all bytes of its news */
-    size_t section;                 /* offset of the section in the blob */
-    /* A long value, of which a part has been copied. */
+/* A value of a store, of which a part has been copied; zeroed: there is none. */
+struct sx_value_pack {
     const void *body; /* NULL: none */
     uint64_t generation, copied;
     size_t message, message_body; /* offsets in the blob */
     unsigned restarts;            /* it has changed, or moved, meanwhile */
+};
+
+/* Append the news in steps: those that the rank has at the first one. */
+struct sx_news_pack {
+    const struct sx_client *client; /* which keeps its namespace */
+    uint64_t at, end;               /* of all bytes of its news */
+    uint64_t message_left;          /* of a message of which a part has been copied ... */
+    size_t message;                 /* ... to this offset in the blob */
+    size_t section;                 /* offset of the section in the blob */
+    struct sx_value_pack value;     /* to which they refer */
 };
 /* Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_news_pack_begin(struct sx_news_pack *pack, struct sx_blob *blob,
@@ -81,8 +88,38 @@ pmix_status_t sx_news_pack_begin(struct sx_news_pack *pack, struct sx_blob *blob
  * PMIX_ERR_WOULD_BLOCK: another step is needed; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob, size_t *left);
 
+/* Append everything of the rank in steps, as above: what it has at the first one, or newer values
+ * of the same keys. */
+struct sx_rank_pack {
+    const struct sx_client *client; /* which keeps its namespace */
+    size_t section, messages;       /* offsets in the blob */
+    unsigned phase;                 /* the store that is walked: blob.c ... */
+    uint64_t generation;            /* ... which had this one ... */
+    struct sx_store_walk walk;      /* ... as far as here */
+    uint32_t moves;                 /* of the client, at the beginning */
+    struct sx_value_pack value;
+    unsigned restarts; /* the store has been renewed meanwhile */
+};
+pmix_status_t sx_rank_pack_begin(struct sx_rank_pack *pack, struct sx_blob *blob,
+                                 const struct sx_client *client);
+/* A value with qualifiers is copied at once. */
+pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob, size_t *left);
+
 /* Append one message (a checked lane put) to a list of messages. */
 pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t size);
+/* The same in steps, of about *left bytes, which are counted down.  At the end it is one of the
+ * messages; when others have been added or removed meanwhile (@gone: bytes that were), it begins
+ * again.  *copy is zeroed in the beginning, and @put stays the same.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_WOULD_BLOCK: another step is needed; PMIX_ERR_OUT_OF_RESOURCE. */
+struct sx_message_copy {
+    const char *bytes; /* of the messages, ... */
+    uint64_t gone;
+    size_t at; /* ... behind which it lies */
+    size_t copied;
+};
+pmix_status_t sx_blob_message_step(struct sx_blob *messages, uint64_t gone,
+                                   struct sx_message_copy *copy, const void *put, size_t size,
+                                   size_t *left);
 /* Append to the news of @client, instead of a message, that the value of @key is in a store: a long
  * value is copied once then, when its receivers get it. */
 pmix_status_t sx_news_refer(struct sx_client *client, const char *key);

@@ -161,6 +161,7 @@ struct sx_client {
     struct sx_blob news;          /* put since the last fence that all nodes took part in */
     uint64_t news_gone;           /* bytes of news before these */
     uint64_t news_referred;       /* bytes of news up to the last that refers to a store */
+    uint32_t scope_moves;         /* so often a value has gone from one store to the other */
     struct sx_list requests;      /* dmodex.c: other nodes that wait for its first commit */
     uint32_t waiter_count;        /* gets of others that wait for this one's data */
     struct sx_list pendings;      /* pending.c: what it waits for */

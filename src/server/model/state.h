@@ -352,6 +352,8 @@ struct sx_data_state {
     struct sx_waiting waiting;
     uint64_t get_patience_ns; /* waiting_gets.c; 0: no end */
     struct sx_incomings incomings;
+    struct sx_list packs;     /* dmodex.c: requests whose answer is being packed, the next first */
+    struct sx_steps packing;  /* packs a part of it */
     uint64_t generation_last; /* the highest of the stores that have ended */
 };
 

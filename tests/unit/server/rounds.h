@@ -293,13 +293,14 @@ struct call {
     uint32_t seconds; /* a limit; 0: none */
     bool asks;        /* the others to come */
     bool collects;    /* data */
+    bool names_ranks; /* the members themselves, not their jobs */
     const char *list; /* names the processes; NULL: the jobs */
 };
 
-/* Append all processes of @nspace to a message.  Return: its new end. */
-static char *nspace_add(char *at, const char *nspace)
+/* Append processes of @nspace to a message.  Return: its new end. */
+static char *nspace_add(char *at, const char *nspace, uint32_t rank)
 {
-    const uint32_t proc[2] = { PMIX_RANK_WILDCARD, (uint32_t)strlen(nspace) };
+    const uint32_t proc[2] = { rank, (uint32_t)strlen(nspace) };
     const size_t padded = (strlen(nspace) + 7) / 8 * 8;
 
     memcpy(at, proc, sizeof(proc));
@@ -339,8 +340,9 @@ static void member_arrives(struct node *node, const void *arg)
         PMIx_Info_destruct(&info[i]);
     }
     for (unsigned i = 0; i < (call->list != NULL ? 1 : node_count); i++) {
-        if (i == 0 || jobs[i] != jobs[i - 1]) {
-            at = nspace_add(at, call->list != NULL ? call->list : jobs[i]);
+        if (call->names_ranks || i == 0 || jobs[i] != jobs[i - 1]) {
+            at = nspace_add(at, call->list != NULL ? call->list : jobs[i],
+                            call->names_ranks ? nodes[i].member->rank : PMIX_RANK_WILDCARD);
             message.head.proc_count++;
         }
     }

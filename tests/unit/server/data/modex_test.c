@@ -337,6 +337,52 @@ Test(modex_copy, of_a_long_value_for_other_nodes_is_made_when_they_get_it)
     bare_deinit(&server);
 }
 
+/* What is put under qualifiers is kept for other nodes as it came, before it becomes a value of its
+ * own: in the turns of its client. */
+Test(modex_copy, of_a_long_qualified_value_for_other_nodes_is_made_in_steps)
+{
+    static struct sx_server server;
+    struct sx_frame frame = { .header = { .id = 1 } };
+    pmix_value_t value;
+    unsigned steps = 0;
+    size_t size;
+
+    bare_init(&server);
+    struct sx_nspace *const job = bare_job(&server, "job", 2, 1);
+    struct sx_client *const client = bare_connect(&server, job, 0);
+
+    far_value(FAR_QUALIFIED_ARRAY, &value);
+    char *const body = far_write(PMIX_QUALIFIED_VALUE, &value, &size);
+
+    for (unsigned drops = 0; drops < 2; drops++) { /* the second time all news go meanwhile */
+        cr_assert(sx_pages_grow(&frame.bulk_pages, 0, size));
+        memcpy(frame.bulk_pages.at, body, size);
+        frame.opened = *opened(&sx_put_body, frame.bulk_pages.at, size);
+        cr_assert(sx_modex_put_long(&server, client, &frame));
+        const size_t before = client->news.size;
+
+        for (steps = 0; !sx_list_empty(&client->share.works); steps++) {
+            const uint32_t spent = client->share.spent;
+
+            if (steps == 2 && drops > 0) {
+                client->news_gone += client->news.size;
+                client->news.size = 0;
+            }
+            cr_expect_leq(client->news.size, steps < 4 ? before : SIZE_MAX, "not at once");
+            sx_share_work_step(client);
+            cr_expect_leq(client->share.spent - spent, STEP_MAX);
+        }
+        cr_assert_geq(client->news.size, size);
+        cr_expect_eq(memcmp(client->news.bytes + client->news.size - sx_align_up(size, 8), body,
+                            size),
+                     0, "as it was put");
+    }
+    sx_blob_clear(&client->news);
+    free(body);
+    PMIx_Value_destruct(&value);
+    bare_deinit(&server);
+}
+
 /* ---- requests of other nodes -----------------------------------------------------------------
  *
  * Another node asks for a rank's data: it gets all there is after the first commit, once, or hears
@@ -552,4 +598,120 @@ Test(dmodex, of_a_member_of_connected_ones_is_of_the_process_itself)
     cr_expect_eq(notified.status, PMIX_ERR_NOT_FOUND, "it is not here");
     ask(&notified, "both", 2);
     cr_expect_eq(notified.status, PMIX_ERR_NOT_FOUND, "there is none");
+}
+
+#define MUCH ((size_t)8 << 20)
+#define TURN ((size_t)512 << 10) /* packed in one */
+
+/* The turns of a loop in which answers are packed. */
+static struct {
+    struct notified *first, *second;
+    struct sx_loop_post post;
+    unsigned turns;
+    unsigned goes_in; /* this one: rank 1 is removed; 0: it stays */
+    unsigned ends_in; /* this one: the server ends */
+} packing;
+
+static void packing_watch(void *arg, uint64_t now_ns)
+{
+    struct sx_data_state *const data = &server.data;
+
+    (void)now_ns;
+    if (data->packing.server != NULL && !sx_list_empty(&data->packs)) {
+        packing.turns++;
+        cr_expect(packing.first->count == 0 || packing.turns > MUCH / TURN, "not all in one turn");
+        cr_expect_eq(packing.second->count, 0, "they are packed one after the other");
+    }
+    if (packing.turns == packing.goes_in && packing.goes_in != 0) {
+        packing.goes_in = 0;
+        sx_client_remove(&server, sx_client_find(client->nspace, 1));
+    }
+    if (packing.turns == packing.ends_in && packing.ends_in != 0) {
+        sx_dmodex_deinit(&server);
+        cr_expect(sx_list_empty(&data->packs));
+    }
+    packing.post = (struct sx_loop_post){ .fn = packing_watch, .arg = arg };
+    (void)sx_loop_post(server.loop, &packing.post); /* refused at the end of the run */
+}
+
+static void ask_twice(void *arg, uint64_t now_ns)
+{
+    struct notified *const notified = arg;
+
+    PMIx_Load_procid(&asked, "job", 1);
+    ask_now(&notified[0], now_ns);
+    ask_now(&notified[1], now_ns);
+    packing_watch(NULL, now_ns);
+}
+
+static void stop_later(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    if (packing.second->count == 0) {
+        struct sx_timer *const timer = arg;
+
+        cr_assert_eq(sx_timer_add(server.loop, timer, sx_now_ns() + SX_NS_PER_SEC / 1000),
+                     PMIX_SUCCESS);
+        return;
+    }
+    sx_loop_stop(server.loop);
+}
+
+/* Rank 1, which has put much, is asked for twice, until both are answered. */
+static void ask_much(struct notified notified[2], unsigned goes_in, unsigned ends_in)
+{
+    char *const bytes = calloc(1, MUCH);
+    const pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { bytes, MUCH } };
+    struct sx_timer begin = { .fn = ask_twice, .arg = notified };
+    struct sx_timer end = { .fn = stop_later, .arg = &end };
+
+    cr_assert_not_null(bytes);
+    cr_assert_eq(sx_nspace_open(&server, client->nspace), PMIX_SUCCESS);
+    cr_assert_eq(sx_store_put(&client->nspace->store, SX_REALM_JOB, 1, "much", PMIX_GLOBAL, &value),
+                 PMIX_SUCCESS);
+    free(bytes);
+    sx_client_find(client->nspace, 1)->has_committed = true;
+    memset(notified, 0, 2 * sizeof(*notified));
+    memset(&packing, 0, sizeof(packing));
+    packing.first = &notified[0];
+    packing.second = &notified[1];
+    packing.goes_in = goes_in;
+    packing.ends_in = ends_in;
+    cr_assert_eq(sx_timer_add(server.loop, &begin, 0), PMIX_SUCCESS);
+    cr_assert_eq(sx_timer_add(server.loop, &end, 0), PMIX_SUCCESS);
+    sx_loop_run(server.loop);
+    cr_expect_eq(notified[0].count, 1);
+    cr_expect_eq(notified[1].count, 1);
+}
+
+Test(dmodex, of_much_data_is_packed_in_steps)
+{
+    struct notified notified[2];
+
+    ask_much(notified, 0, 0);
+    cr_expect_geq(packing.turns, 2 * MUCH / TURN - 2, "%u", packing.turns);
+    for (unsigned i = 0; i < 2; i++) {
+        cr_expect_eq(notified[i].status, PMIX_SUCCESS);
+        cr_expect_gt(notified[i].size, MUCH);
+    }
+}
+
+Test(dmodex, of_one_who_is_removed_while_it_is_packed_is_not_found)
+{
+    struct notified notified[2];
+
+    ask_much(notified, 3, 0);
+    cr_expect_leq(packing.turns, 4);
+    cr_expect_eq(notified[0].status, PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(notified[1].status, PMIX_ERR_NOT_FOUND);
+}
+
+Test(dmodex, of_a_server_that_ends_meanwhile_is_answered)
+{
+    struct notified notified[2];
+
+    ask_much(notified, 0, 3);
+    cr_expect_eq(packing.turns, 3);
+    cr_expect_eq(notified[0].status, PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(notified[1].status, PMIX_ERR_NOT_FOUND);
 }

@@ -148,6 +148,7 @@ Test(blob, of_news_has_the_values_to_which_they_refer)
     cr_assert_eq(sx_news_refer(client, "gone"), PMIX_SUCCESS);
     cr_assert_eq(sx_news_refer(client, "local"), PMIX_SUCCESS);
     cr_assert_eq(sx_blob_add_news(&blob, client), PMIX_SUCCESS);
+    sx_blob_clear(&client->news);
     add(&blob, "job", 2, "behind");
     sx_nspace_remove(&server, job); /* and read it on another node */
     job = bare_job(&server, "job", 4, 0);
@@ -206,15 +207,17 @@ Test(blob, of_long_news_is_made_in_steps)
 
         long_put('a');
         cr_assert_eq(sx_news_refer(client, "long"), PMIX_SUCCESS);
+        sx_blob_clear(&blob);
         cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
         cr_assert_eq(sx_news_pack_begin(&pack, &blob, client), PMIX_SUCCESS);
         do {
-            const uint64_t before = pack.copied;
+            const uint64_t before = pack.value.copied;
 
             change(what, steps++, client);
             left = STEP;
             rc = sx_news_pack_step(&pack, &blob, &left);
-            cr_expect(pack.copied <= before + STEP || pack.copied == LONG, "%d: %u", what, steps);
+            cr_expect(pack.value.copied <= before + STEP || pack.value.copied == LONG, "%d: %u",
+                      what, steps);
         } while (rc == PMIX_ERR_WOULD_BLOCK);
         cr_assert_eq(rc, PMIX_SUCCESS);
         cr_expect(steps >= (what <= MOVES ? LONG / STEP : 4) && steps <= 2 * LONG / STEP, "%d: %u",
@@ -229,6 +232,50 @@ Test(blob, of_long_news_is_made_in_steps)
         client->news.size = 0;
     }
     sx_blob_clear(&client->news);
+}
+
+/* A message of the news may be long, too: a value with qualifiers. */
+Test(blob, of_a_long_message_is_made_in_steps)
+{
+    struct sx_client *const client = sx_client_find(job, 1);
+    struct sx_lane_put *const put = calloc(1, LONG);
+
+    cr_assert_not_null(put);
+    put->key_len = 5;
+    memcpy(put + 1, "plain", 5);
+    for (enum change what = STAYS; what <= ARRIVES; what += ARRIVES) {
+        struct sx_blob whole = { 0 };
+        struct sx_news_pack pack;
+        unsigned steps = 0;
+        pmix_status_t rc;
+
+        for (unsigned i = 0; i < 2; i++) { /* the second one is cut elsewhere */
+            cr_assert_eq(sx_blob_message(&client->news, put, LONG - 8 * i), PMIX_SUCCESS);
+        }
+        sx_blob_clear(&blob);
+        cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
+        cr_assert_eq(sx_news_pack_begin(&pack, &blob, client), PMIX_SUCCESS);
+        do {
+            const size_t before = blob.size;
+            size_t left = STEP;
+
+            change(what, steps++, client);
+            rc = sx_news_pack_step(&pack, &blob, &left);
+            cr_expect(blob.size <= before + STEP, "%d: %zu", what, blob.size - before);
+        } while (rc == PMIX_ERR_WOULD_BLOCK);
+        cr_assert_eq(rc, PMIX_SUCCESS);
+        cr_expect(what == ARRIVES || steps >= 2 * LONG / STEP, "%d: %u", what, steps);
+        cr_assert_eq(sx_blob_begin(&whole), PMIX_SUCCESS);
+        cr_assert_eq(sx_blob_add_news(&whole, client), PMIX_SUCCESS);
+        cr_assert_eq(blob.size, whole.size, "%d", what);
+        cr_expect_eq(memcmp(blob.bytes, whole.bytes, whole.size), 0, "%d", what);
+        sx_blob_clear(&whole);
+        sx_blob_clear(&blob);
+        client->news_gone += client->news.size;
+        client->news.size = 0;
+    }
+    sx_blob_clear(&client->news);
+    free(put);
 }
 
 Test(blob, is_glued_to_others_at_any_address)
@@ -343,4 +390,141 @@ Test(blob, of_a_rank_has_what_other_nodes_may_see)
     cr_expect_eq(ranks[0], 1);
     cr_expect_str_eq(keys[0], "global");
     cr_expect_str_eq(keys[1], "remote");
+}
+
+/* ---- all of a rank in steps ------------------------------------------------------------------ */
+
+/* What happens before a step of some number. */
+enum event { NOTHING, RENEWED, GROWN, TO_REMOTE, FROM_REMOTE, WITHDRAWN, EVENTS };
+
+static void put_in(struct sx_store_writer *store, const char *key, pmix_scope_t scope, size_t size)
+{
+    char *const bytes = calloc(1, size);
+    pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { bytes, size } };
+
+    cr_assert_not_null(bytes);
+    cr_assert_eq(sx_store_put(store, SX_REALM_JOB, 1, key, scope, &value), PMIX_SUCCESS);
+    free(bytes);
+}
+
+/* Those of another rank, for which the dictionary is made larger. */
+static void others_put(void)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = i };
+        char key[16];
+
+        snprintf(key, sizeof(key), "other.%u", i);
+        cr_assert_eq(sx_store_put(&job->store, SX_REALM_JOB, 0, key, PMIX_GLOBAL, &value),
+                     PMIX_SUCCESS);
+    }
+}
+
+/* "moved" is in one of the stores, or has just gone to the other. */
+static void rank_change(enum event what, struct sx_client *client)
+{
+    if (what == RENEWED) {
+        cr_assert_eq(sx_store_renew(&job->store), PMIX_SUCCESS);
+    } else if (what == WITHDRAWN) {
+        cr_assert_eq(sx_store_unset(&job->store, SX_REALM_JOB, 1, "long"), PMIX_SUCCESS);
+    } else if (what == TO_REMOTE) {
+        put_in(&job->remote, "moved", PMIX_REMOTE, 8);
+        (void)sx_store_unset(&job->store, SX_REALM_JOB, 1, "moved");
+        client->scope_moves++;
+    } else if (what == FROM_REMOTE) {
+        put_in(&job->store, "moved", PMIX_GLOBAL, 8);
+        (void)sx_store_unset(&job->remote, SX_REALM_JOB, 1, "moved");
+        client->scope_moves++;
+    }
+    if (what == GROWN) {
+        others_put();
+    }
+}
+
+static void rank_fill(enum event what)
+{
+    const struct sx_store_options options = {
+        .nspace = "job", .row_count = 4, .generation = 1, .private_memory = true, .alone = true
+    };
+
+    if (!job->has_remote) {
+        cr_assert_eq(sx_store_create(&job->remote, &options), PMIX_SUCCESS);
+        job->has_remote = true;
+    }
+    if (what == RENEWED) { /* it has its dictionary in another place then */
+        others_put();
+    }
+    put_in(&job->store, "long", PMIX_GLOBAL, LONG);
+    put_in(&job->store, "local", PMIX_LOCAL, LONG);
+    put_in(&job->remote, "far", PMIX_REMOTE, LONG);
+    (void)sx_store_unset(&job->store, SX_REALM_JOB, 1, "moved");
+    (void)sx_store_unset(&job->remote, SX_REALM_JOB, 1, "moved");
+    put_in(what == FROM_REMOTE ? &job->remote : &job->store, "moved",
+           what == FROM_REMOTE ? PMIX_REMOTE : PMIX_GLOBAL, 8);
+}
+
+static bool has_key(const char *key)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(keys[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Read it on another node. */
+static void rank_judge(enum event what, const char *when)
+{
+    const struct sx_blob_piece piece = { blob.bytes, blob.size };
+
+    sx_nspace_remove(&server, job);
+    job = bare_job(&server, "job", 4, 0);
+    cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+    cr_expect_eq(read_steps(&piece, SIZE_MAX), PMIX_SUCCESS);
+    cr_expect(has_key("far") && has_key("moved"), "%d: %s", what, when);
+    cr_expect(has_key("long") || what == WITHDRAWN, "%d: %s", what, when);
+    cr_expect_not(has_key("local"));
+    sx_nspace_remove(&server, job);
+    job = bare_job(&server, "job", 4, 2);
+    cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+}
+
+static void rank_pack(enum event what, unsigned at)
+{
+    struct sx_client *const client = sx_client_find(job, 1);
+    struct sx_rank_pack pack;
+    unsigned steps = 0;
+    char when[32];
+    pmix_status_t rc;
+
+    snprintf(when, sizeof(when), "before step %u", at);
+    rank_fill(what);
+    cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
+    cr_assert_eq(sx_rank_pack_begin(&pack, &blob, client), PMIX_SUCCESS);
+    do {
+        const uint64_t before = pack.value.copied;
+        size_t left = STEP;
+
+        if (steps++ == at) {
+            rank_change(what, client);
+        }
+        rc = sx_rank_pack_step(&pack, &blob, &left);
+        cr_expect(pack.value.copied <= before + STEP || left == 0, "%d: %s", what, when);
+        cr_assert_lt(steps, 8 * LONG / STEP);
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    cr_assert_eq(rc, PMIX_SUCCESS);
+    cr_expect_geq(steps, LONG / STEP, "%d: %s: %u", what, when, steps);
+    rank_judge(what, when);
+    sx_blob_clear(&blob);
+}
+
+Test(blob, of_all_of_a_rank_is_made_in_steps)
+{
+    sx_blob_clear(&blob);
+    for (enum event what = NOTHING; what < EVENTS; what++) {
+        for (unsigned at = 0; at < 2 * LONG / STEP; at += 5) {
+            rank_pack(what, at);
+        }
+    }
 }
