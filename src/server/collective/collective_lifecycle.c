@@ -399,7 +399,8 @@ static void go_on_without_one_elsewhere(struct sx_collective *collective)
     if (!collective->with_host) {
         (void)sx_collective_try(collective);
     } else if (!sx_round_part_commits(&collective->part) && collective->incoming == NULL &&
-               !means_others_yet(collective)) {
+               !means_others_yet(collective) && collective_look(collective) &&
+               !collective->is_over) {
         sx_collective_leave_host(collective, PMIX_SUCCESS);
     }
 }

@@ -1570,6 +1570,38 @@ Test(rounds, of_a_fence_begin_when_the_end_of_a_member_has_been_acted_on)
     nodes_end();
 }
 
+/* The members of the other node leave the list, and none is left that could fail the connect. */
+static void dies_and_others_leave(struct node *node, const void *name)
+{
+    const pmix_proc_t others[] = { { JOB, 1 }, { JOB, 3 } };
+    struct sx_membership_entry *const list = sx_memberships_find_of(&node->server, 0, name);
+
+    member_dies_late(node);
+    for (size_t i = 0; i < SX_COUNT(others); i++) {
+        struct sx_proc_list left = { .all = NULL };
+
+        sx_collective_list_mark(&node->server, list, false, SX_PARDON_BEFORE);
+        cr_assert_eq(sx_membership_leave(&node->server, list, &others[i], &left), PMIX_SUCCESS);
+        sx_collective_member_elsewhere_gone(&node->server, false, SX_PARDON_BEFORE);
+        sx_proc_list_clear(&left);
+    }
+}
+
+Test(rounds, of_a_connect_end_without_success_when_a_dead_member_is_left_to_be_acted_on)
+{
+    char name[PMIX_MAX_NSLEN + 1];
+    const struct call listed = { .kind = SX_COLLECTIVE_CONNECT, .list = name };
+
+    (void)nodes_begin_with_list(name);
+    absent_calls(&listed);
+    member_calls(0, &listed);
+    cr_assert_not_null(nodes[0].cbfunc);
+    node_run(&nodes[0], dies_and_others_leave, name);
+    expect(0, 3, 1, PMIX_ERR_LOST_CONNECTION);
+    cr_expect_eq(nodes[0].server.memberships.names.count, 1, "that of the first connect");
+    nodes_end();
+}
+
 /* What the host is asked with, and what its rounds are over, are the names that the operation has:
  * those of long lists are not copied. */
 Test(rounds, of_a_list_share_the_names_of_its_processes)
