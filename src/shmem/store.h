@@ -190,7 +190,8 @@ struct sx_store_writer {
     uint64_t garbage_limit_bytes;     /* no renewal below; doubled when one could not be had */
     uint64_t renew_at_bytes;          /* of the heap: the next generation is begun */
     struct sx_store_renewal *renewal; /* the next one while it is copied in steps; NULL: none is */
-    uint64_t copied_bytes;            /* in steps, or from one generation to the next, ever */
+    uint64_t copied_bytes;            /* in steps, or from one generation to the next, ever; a
+                                       * generation that could not be had counts half */
     struct sx_store_larger larger;    /* dictionary */
     uint64_t table_bytes;             /* taken by larger dictionaries, or garbage of smaller ones */
     uint64_t reserve_bytes;           /* no generation is made smaller without need */

@@ -259,6 +259,7 @@ pmix_status_t sx_store_rewrite(struct sx_store_writer *writer, uint32_t row_coun
     }
     if (rc != PMIX_SUCCESS) {
         sx_segment_deinit(&next.view.seg);
+        writer->copied_bytes += need_bytes / 2; /* to measure takes half as long as to copy */
         return rc;
     }
     /* The copy's memory is reserved, so it cannot fail and its heap stays put. */

@@ -305,12 +305,15 @@ static int test_starve(void)
     if (rc != PMIX_ERR_OUT_OF_RESOURCE || stored < 100 || writer.generation != 1) {
         return 2;
     }
-    const uint64_t end = writer.heap.next_off;
+    const uint64_t end = writer.heap.next_off, copied = writer.copied_bytes;
     if (test_put_text(&writer, 1, key, 300, 1) != PMIX_ERR_OUT_OF_RESOURCE ||
         test_put_text(&writer, 2, "key.0", 1500, 1) != PMIX_ERR_OUT_OF_RESOURCE ||
         test_put_text(&writer, 77, "key.0", 30, 1) != PMIX_ERR_OUT_OF_RESOURCE ||
         writer.heap.next_off != end || sx_store_successor(&writer.view) != 0) {
         return 3;
+    }
+    if (writer.copied_bytes - copied < writer.live_bytes) { /* what they looked through counts */
+        return 7;
     }
     for (uint64_t i = 0; i < stored; i++) {
         snprintf(key, sizeof(key), "key.%" PRIu64, i);
