@@ -443,6 +443,7 @@ pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob,
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
+        value_drop(&pack->value, blob); /* of a store that has gone */
         pack->walk = (struct sx_store_walk){ .slot = 0 };
         pack->phase++;
     }
