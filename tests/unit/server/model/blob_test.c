@@ -441,6 +441,8 @@ static void rank_change(enum event what, struct sx_client *client)
     } else if (what == EMPTIED) {
         sx_store_destroy(&job->store);
         job->has_store = false;
+        sx_store_destroy(&job->remote); /* so nothing follows */
+        job->has_remote = false;
     }
 }
 
@@ -485,7 +487,7 @@ static void rank_judge(enum event what, unsigned at, const char *when)
     job = bare_job(&server, "job", 4, 0);
     cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
     cr_expect_eq(read_steps(&piece, SIZE_MAX), PMIX_SUCCESS);
-    cr_expect(has_key("far"), "%d: %s", what, when);
+    cr_expect(has_key("far") || what == EMPTIED, "%d: %s", what, when);
     cr_expect(has_key("moved") || what == EMPTIED, "%d: %s", what, when);
     cr_expect(has_key("long") || what == WITHDRAWN || what == EMPTIED, "%d: %s", what, when);
     cr_expect(!has_key("long") || what != EMPTIED || at > LONG / STEP, "a part of it: %s", when);
@@ -519,7 +521,7 @@ static void rank_pack(enum event what, unsigned at)
         cr_assert_lt(steps, 8 * LONG / STEP);
     } while (rc == PMIX_ERR_WOULD_BLOCK);
     cr_assert_eq(rc, PMIX_SUCCESS);
-    cr_expect_geq(steps, LONG / STEP, "%d: %s: %u", what, when, steps);
+    cr_expect(steps >= LONG / STEP || what == EMPTIED, "%d: %s: %u", what, when, steps);
     rank_judge(what, at, when);
     sx_blob_clear(&blob);
 }
