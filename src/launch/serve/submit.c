@@ -28,6 +28,7 @@
 
 #define VARIABLE "SHMIX_SERVER"
 #define WHY_MAX (SX_HAND_TEXT_MAX + 64)
+#define HUNG_UP "the server has hung up"
 
 extern char **environ;
 
@@ -299,7 +300,7 @@ static bool answer_await(int fd, enum sx_hand_kind kind, pid_t *ret_launcher, ch
     if (!sx_hand_await(fd, sx_now_ns() + SX_HAND_OFFER_NS)) {
         snprintf(why, WHY_MAX, "the server does not answer");
     } else if (sx_hand_receive(fd, &message) != 0) {
-        snprintf(why, WHY_MAX, "the server has hung up");
+        snprintf(why, WHY_MAX, "%s", HUNG_UP);
     } else if (message.kind == SX_HAND_REFUSE) {
         snprintf(why, WHY_MAX, "%s", message.text);
     } else {
@@ -309,8 +310,27 @@ static bool answer_await(int fd, enum sx_hand_kind kind, pid_t *ret_launcher, ch
     return false;
 }
 
+/* Send the job, and wait until the launcher is ready for its descriptors.  *ret_taken: another job
+ * has come first to that launcher, which has hung up without a look at this one.  Return: false
+ * with a reason in @why. */
+static bool request_go(int fd, char *const *words, struct sx_hand_head *head, bool *ret_taken,
+                       char why[WHY_MAX])
+{
+    pid_t unused;
+    const int error = is_portable(head, why) ? request_send(fd, words, head) : EINVAL;
+    const bool is_ready = error == 0 && answer_await(fd, SX_HAND_READY, &unused, why);
+
+    *ret_taken = error == EPIPE || error == ECONNRESET ||
+                 (error == 0 && !is_ready && strcmp(why, HUNG_UP) == 0);
+    if (error != 0 && error != EINVAL) {
+        snprintf(why, WHY_MAX, "the job cannot be sent: %s", strerror(error));
+    }
+    return is_ready;
+}
+
 /* Return: true and the exit code when the job has run there; false with a reason in @why. */
-static bool hand_over(char *const *words, uint64_t begin_ns, int *ret_code, char why[WHY_MAX])
+static bool hand_over(char *const *words, uint64_t begin_ns, int *ret_code, bool *ret_taken,
+                      char why[WHY_MAX])
 {
     struct sx_hand_head head = { .kind = SX_HAND_HEAD, .begin_ns = begin_ns };
     int signal_fd = -1, error = 0;
@@ -324,15 +344,12 @@ static bool hand_over(char *const *words, uint64_t begin_ns, int *ret_code, char
                  none ? "; 'shmix serve --background' starts one" : strerror(errno));
         return false;
     }
-    bool runs = is_portable(&head, why);
+    bool runs = request_go(fd, words, &head, ret_taken, why);
 
-    if (runs && ((error = request_send(fd, words, &head)) != 0 ||
-                 (answer_await(fd, SX_HAND_READY, &launcher, why) &&
-                  (error = descriptors_send(fd, &head)) != 0))) {
-        snprintf(why, WHY_MAX, "the job cannot be sent: %s", strerror(error));
+    if (runs && (error = descriptors_send(fd, &head)) != 0) {
+        snprintf(why, WHY_MAX, "the job's descriptors cannot be sent: %s", strerror(error));
     }
-    runs = runs && error == 0 && head.kind == SX_HAND_OPEN &&
-           answer_await(fd, SX_HAND_OFFER, &launcher, why);
+    runs = runs && error == 0 && answer_await(fd, SX_HAND_OFFER, &launcher, why);
     if (runs && !go(fd, launcher, &signal_fd)) {
         snprintf(why, WHY_MAX, "the launcher has hung up");
         runs = false;
@@ -350,11 +367,17 @@ int sx_submit(char **words)
     const uint64_t begin_ns = sx_now_ns();
     const enum wish wish = wish_of(words);
     char why[WHY_MAX] = "";
+    bool tries = wish != ALONE && standard_hold();
     int code;
 
     sx_say_set_name(sx_run_verb.name);
-    if (wish != ALONE && standard_hold() && hand_over(words, begin_ns, &code, why)) {
-        return code;
+    while (tries) { /* several jobs that come at once may get one launcher */
+        bool is_taken = false;
+
+        if (hand_over(words, begin_ns, &code, &is_taken, why)) {
+            return code;
+        }
+        tries = is_taken && sx_now_ns() - begin_ns < SX_HAND_OFFER_NS;
     }
     if (wish == BY_SERVER) {
         sx_say("no server takes this job, as --server or " VARIABLE " wants: %s", why);

@@ -225,6 +225,16 @@ expect_code 0 "after all signals"
 # A size limit of files is the job's, and no signal is the command's end.
 (ulimit -f 0; exec "$SHMIX" run --server -n 1 true 2>&1) | grep -q 'File too large' || fail "ulimit -f 0"
 
+# More jobs at once than launchers are ready: one that meets a launcher which has just been taken asks another.
+burst=
+for i in $(seq $((3 * spares))); do
+    { "$SHMIX" run --server -n 1 sleep 0.2 || echo "job $i: code $?"; } >>"$work/burst" 2>&1 &
+    burst="$burst $!"
+done
+wait $burst
+[ ! -s "$work/burst" ] || fail "many jobs at once: $(cat "$work/burst")"
+await "the spares" is_quiet
+
 # Nobody answers: it runs here, once.
 kill -STOP "$server" $(children)
 run -n 1 sh -c "echo x >>$work/ran; echo ran"
