@@ -242,7 +242,7 @@ void sx_top_metrics(const struct sx_top_sample *sample, FILE *out)
     connected_print(sample, out);
     kinds_print(sample, out);
     family_begin(out, &open);
-    fprintf(out, "%s %zu\n", open.name, sample->op_count);
+    fprintf(out, "%s %" PRIu64 "\n", open.name, sample->op_count + sample->op_hidden);
     family_begin(out, &oldest);
     fprintf(out, "%s %.3f\n# EOF\n", oldest.name,
             now_ns > since_ns ? (double)(now_ns - since_ns) / (double)SX_NS_PER_SEC : 0);

@@ -93,7 +93,7 @@ static void clients_read(struct take *take, const struct sx_board *board)
         if (sx_board_slot_client(board, i, &shown)) {
             struct client *const client = APPEND(take->clients, take->client_count);
 
-            /* relaxed: a figure that is only shown. */
+            /* relaxed: figures that are only shown. */
             *client = (struct client){ .pid = shown.pid,
                                        .slot = i,
                                        .head = atomic_load_explicit(&board->slots[i].lane_head,
@@ -258,9 +258,10 @@ static bool ops_take(void *arg, pid_t pid, int fd)
     if (sx_open_ops_attach(&table, fd) != PMIX_SUCCESS) {
         return true;
     }
-    /* relaxed: a figure that is only shown. */
+    /* relaxed: figures that are only shown. */
     server_of(take)->used_bytes[SX_TOP_OPS] +=
         atomic_load_explicit(&sx_segment_header(&table.seg)->used_bytes, memory_order_relaxed);
+    take->sample->op_hidden += atomic_load_explicit(&table.header->hidden, memory_order_relaxed);
     for (uint32_t i = 0; sx_proc_has_made(pid, &table.seg) && i < table.row_count; i++) {
         if (sx_open_ops_read(&table, i, &op) == PMIX_SUCCESS && is_wanted(take, &op)) {
             *APPEND(take->sample->ops, take->sample->op_count) = (struct sx_top_op){ pid, op };

@@ -470,8 +470,8 @@ size_t sx_top_head(const struct sx_top_sample *sample, char ret[SX_TOP_HEAD_MAX]
         op_line(&sample->ops[i], ret, &count);
     }
     if (sample->op_count > SX_TOP_HEAD_OPS) {
-        line_add(ret, &count, "and %zu more open operations: shmix ls collectives",
-                 sample->op_count - SX_TOP_HEAD_OPS);
+        line_add(ret, &count, "and %" PRIu64 " more open operations: shmix ls collectives",
+                 sample->op_count - SX_TOP_HEAD_OPS + sample->op_hidden);
     }
     return count;
 }

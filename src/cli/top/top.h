@@ -80,7 +80,8 @@ struct sx_top_sample {
     struct sx_top_rank *ranks;
     struct sx_top_op *ops;
     size_t server_count, job_count, rank_count, op_count;
-    bool denied; /* some process could not be examined */
+    uint64_t op_hidden; /* open operations that have no row: a table was full */
+    bool denied;        /* some process could not be examined */
 };
 
 /* Fill @ret for @server (0: every) and the job @nspace (NULL: every); @before: an earlier sample of

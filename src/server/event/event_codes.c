@@ -15,6 +15,7 @@
 #include <xxhash.h>
 
 #include "base/log.h"
+#include "base/status.h"
 #include "server/model/state.h"
 #include "server/port/port.h"
 
@@ -188,7 +189,13 @@ pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *c
         own = sx_event_codes_add(&client->event_codes, code, SX_EVENT_CODES_PER_CLIENT);
     }
     if (own == 0) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
+        return client == NULL
+                   ? PMIX_ERR_OUT_OF_RESOURCE
+                   : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                              "%s.%u has handlers for %zu codes, of at most %u: let some go, or "
+                              "register one handler for all codes (of none)",
+                              client->nspace->name, client->rank, client->event_codes.table.count,
+                              SX_EVENT_CODES_PER_CLIENT);
     }
     if (own == 1) { /* else the client is counted already */
         rc = server_wants(server, code, question, ret_ask);

@@ -174,7 +174,7 @@ static void refusal_log(struct sx_quota *quota, struct sx_quota_account *process
                                                                        : &account->has;
     bool *const logged = verdict == TABLE_IS_FULL ? &quota->logged : &account->logged;
     const enum sx_log_level level = *logged ? SX_LOG_INFO : SX_LOG_WARN;
-    char who[PMIX_MAX_NSLEN + 32] = "all";
+    char who[PMIX_MAX_NSLEN + 32] = "all", lasting[80] = "";
 
     *logged = true;
     if (bytes > quota->max[SX_QUOTA_BYTES]) {
@@ -188,12 +188,16 @@ static void refusal_log(struct sx_quota *quota, struct sx_quota_account *process
     } else if (verdict == PROCESS_HAS_MUCH) {
         snprintf(who, sizeof(who), "%s.%u", account->proc.nspace, account->proc.rank);
     }
+    if (has->lasting[SX_QUOTA_ROWS] > 0) {
+        snprintf(lasting, sizeof(lasting),
+                 " (%" PRIu64 " outlive their processes, of at most %" PRIu64 ")",
+                 has->lasting[SX_QUOTA_ROWS], quota->max[SX_QUOTA_ROWS] / SX_QUOTA_LASTING_PART);
+    }
     sx_log(level,
            "%s: %s has %" PRIu64 " of %" PRIu64 ", with %" PRIu64 " of %" PRIu64
-           " bytes (of which %" PRIu64 " outlive their processes), and gets no more; the rest is "
-           "for others: let some of them go",
+           " bytes%s, and gets no more; the rest is for others: let some of them go",
            quota->what, who, has->all[SX_QUOTA_ROWS], quota->max[SX_QUOTA_ROWS],
-           has->all[SX_QUOTA_BYTES], quota->max[SX_QUOTA_BYTES], has->lasting[SX_QUOTA_ROWS]);
+           has->all[SX_QUOTA_BYTES], quota->max[SX_QUOTA_BYTES], lasting);
 }
 
 static void table_is_full_log(struct sx_quota *quota)
