@@ -142,7 +142,8 @@ static void publish_all(uint64_t events, uint64_t rate, int busy, uint32_t recei
 
     for (int i = 0; i < busy; i++) {
         pids[i] = fork();
-        for (volatile uint64_t spin = 0; pids[i] == 0; spin++) {
+        while (pids[i] == 0) {
+            (void)hist_now_ns();
         }
     }
     for (uint64_t i = 0; i < events; i++) {

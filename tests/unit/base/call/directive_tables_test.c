@@ -64,7 +64,7 @@ static void document_read(void)
 Test(options, the_document_has_the_line_of_each_table_and_no_other)
 {
     document_read();
-    const char *const head = strstr(document, HEAD);
+    char *const head = strstr(document, HEAD);
     size_t lines = 0;
 
     cr_assert_not_null(head, "no section " HEAD);
