@@ -136,7 +136,7 @@ static int role_masses(const char *arg)
     struct attacker attacker;
     struct registration registration;
 
-    attack_begin(0, "registrations of more codes than a client may have");
+    attack_begin(4, "registrations of more codes than a client may have"); /* two each time */
     attack_attach(&attacker);
     /* Nothing of a refused one is left: as many as a client may have fit again. */
     for (int i = 0; i < 2; i++) {
