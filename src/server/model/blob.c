@@ -255,6 +255,13 @@ static void value_drop(struct sx_value_pack *pack, struct sx_blob *blob)
     }
 }
 
+/* The next value begins: it may change as often as this one. */
+static void value_leave(struct sx_value_pack *pack, struct sx_blob *blob)
+{
+    value_drop(pack, blob);
+    pack->restarts = 0;
+}
+
 /* Begin the message of a value, or begin it anew.  Return: false when memory is out. */
 static bool value_begin(struct sx_value_pack *pack, struct sx_blob *blob, const char *key,
                         const struct sx_item *item, uint64_t generation)
@@ -296,6 +303,7 @@ static pmix_status_t value_step(struct sx_value_pack *pack, struct sx_blob *blob
         return PMIX_ERR_WOULD_BLOCK;
     }
     pack->body = NULL;
+    pack->restarts = 0;
     return PMIX_SUCCESS;
 }
 
@@ -358,7 +366,7 @@ static pmix_status_t column_step(struct sx_rank_pack *pack, struct sx_blob *blob
                            sx_item_scope(&item) == PMIX_REMOTE);
 
     if (!is_there) {
-        value_drop(&pack->value, blob);
+        value_leave(&pack->value, blob);
         return PMIX_SUCCESS;
     }
     return realm == SX_REALM_QUALIFIED
@@ -402,15 +410,23 @@ static const struct sx_store_writer *phase_store(const struct sx_rank_pack *pack
     return nspace->has_store ? &nspace->store : NULL;
 }
 
-/* The store was renewed, so its columns have other places: begin again. */
+/* The store was renewed, so its columns have other places: begin again with it. */
 static void walk_again(struct sx_rank_pack *pack, struct sx_blob *blob)
 {
     pack->value.body = NULL;
     pack->walk = (struct sx_store_walk){ .slot = 0 };
-    pack->phase = PACK_STORE;
-    pack->moves = pack->client->scope_moves;
     pack->restarts++;
     blob->size = pack->messages;
+}
+
+/* The store of the phase is done, or has gone. */
+static void walk_next(struct sx_rank_pack *pack, struct sx_blob *blob)
+{
+    value_leave(&pack->value, blob);
+    pack->walk = (struct sx_store_walk){ .slot = 0 };
+    pack->restarts = 0;
+    pack->messages = blob->size;
+    pack->phase++;
 }
 
 pmix_status_t sx_rank_pack_begin(struct sx_rank_pack *pack, struct sx_blob *blob,
@@ -428,10 +444,9 @@ pmix_status_t sx_rank_pack_begin(struct sx_rank_pack *pack, struct sx_blob *blob
 
 pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob, size_t *left)
 {
-    size_t all = SIZE_MAX;
-    size_t *const some = pack->restarts > PACK_RESTARTS_MAX ? &all : left;
-
     while (pack->phase < PACK_PHASES) {
+        size_t all = SIZE_MAX;
+        size_t *const some = pack->restarts > PACK_RESTARTS_MAX ? &all : left;
         const struct sx_store_writer *const store = phase_store(pack);
 
         if (store != NULL && pack->walk.dictionary != 0 && pack->generation != store->generation) {
@@ -443,9 +458,7 @@ pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob,
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
-        value_drop(&pack->value, blob); /* of a store that has gone */
-        pack->walk = (struct sx_store_walk){ .slot = 0 };
-        pack->phase++;
+        walk_next(pack, blob);
     }
     section_seal(blob, pack->section);
     return PMIX_SUCCESS;
@@ -521,7 +534,7 @@ static pmix_status_t referred_step(struct sx_news_pack *pack, struct sx_blob *bl
     uint64_t generation;
 
     if (!referred_find(pack->client->nspace, pack->client->rank, key, &item, &generation)) {
-        value_drop(&pack->value, blob);
+        value_leave(&pack->value, blob);
         return PMIX_SUCCESS;
     }
     return value_step(&pack->value, blob, key, &item, generation, left);

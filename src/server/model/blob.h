@@ -92,13 +92,13 @@ pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob,
  * of the same keys. */
 struct sx_rank_pack {
     const struct sx_client *client; /* which keeps its namespace */
-    size_t section, messages;       /* offsets in the blob */
+    size_t section, messages;       /* offsets in the blob: of all, and of the phase's */
     unsigned phase;                 /* the store that is walked: blob.c ... */
     uint64_t generation;            /* ... which had this one ... */
     struct sx_store_walk walk;      /* ... as far as here */
     uint32_t moves;                 /* of the client, at the beginning */
     struct sx_value_pack value;
-    unsigned restarts; /* the store has been renewed meanwhile */
+    unsigned restarts; /* in this phase: the store has been renewed meanwhile */
 };
 pmix_status_t sx_rank_pack_begin(struct sx_rank_pack *pack, struct sx_blob *blob,
                                  const struct sx_client *client);

@@ -535,3 +535,60 @@ Test(blob, of_all_of_a_rank_is_made_in_steps)
         }
     }
 }
+
+/* ---- hostile ranks --------------------------------------------------------------------------- */
+
+/* Each value is made short while it is copied, but for the last. */
+Test(blob, of_news_that_change_again_and_again_is_made_in_steps)
+{
+    const unsigned changes = 5;
+    struct sx_client *const client = sx_client_find(job, 1);
+    struct sx_news_pack pack;
+    unsigned steps = 0;
+    char key[] = "a";
+    pmix_status_t rc;
+
+    for (unsigned i = 0; i <= changes; i++, key[0]++) {
+        put_in(&job->store, key, PMIX_GLOBAL, LONG);
+        cr_assert_eq(sx_news_refer(client, key), PMIX_SUCCESS);
+    }
+    cr_assert_eq(sx_news_pack_begin(&pack, &blob, client), PMIX_SUCCESS);
+    do {
+        size_t left = STEP;
+
+        rc = sx_news_pack_step(&pack, &blob, &left);
+        key[0] = (char)('a' + steps++);
+        if (steps <= changes) {
+            put_in(&job->store, key, PMIX_GLOBAL, 8);
+        }
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    cr_assert_eq(rc, PMIX_SUCCESS);
+    cr_expect_geq(steps, changes + LONG / STEP);
+    sx_blob_clear(&client->news);
+}
+
+/* Each of both stores is renewed twice. */
+Test(blob, of_a_rank_whose_stores_are_renewed_again_and_again_is_made_in_steps)
+{
+    struct sx_rank_pack pack;
+    unsigned steps = 0, renewals[2] = { 0 };
+    pmix_status_t rc;
+
+    rank_fill(NOTHING);
+    cr_assert_eq(sx_rank_pack_begin(&pack, &blob, sx_client_find(job, 1)), PMIX_SUCCESS);
+    do {
+        const uint64_t before = pack.value.copied;
+        size_t left = STEP;
+
+        rc = sx_rank_pack_step(&pack, &blob, &left);
+        cr_expect(pack.value.copied <= before + STEP, "step %u", steps);
+        steps++;
+        if (pack.value.body != NULL && renewals[pack.phase % 2]++ < 2) {
+            cr_assert_eq(sx_store_renew(pack.phase % 2 == 0 ? &job->store : &job->remote),
+                         PMIX_SUCCESS);
+        }
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    cr_assert_eq(rc, PMIX_SUCCESS);
+    cr_expect_geq(steps, 2 * LONG / STEP);
+    cr_expect_lt(blob.size, 2 * LONG + STEP);
+}
