@@ -46,7 +46,7 @@ static const struct sx_signature message_body = {
 
 void sx_blob_clear(struct sx_blob *blob)
 {
-    sx_pages_give_back(blob->bytes, blob->size);
+    sx_pages_give_back(blob->bytes, blob->capacity);
     *blob = (struct sx_blob){ 0 };
 }
 

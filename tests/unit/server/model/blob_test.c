@@ -4,7 +4,12 @@
  * order and alignment, or refused. */
 #include "server/model/blob.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "../bare.h"
 #include "unit/control/engines.h"
@@ -591,4 +596,29 @@ Test(blob, of_a_rank_whose_stores_are_renewed_again_and_again_is_made_in_steps)
     cr_assert_eq(rc, PMIX_SUCCESS);
     cr_expect_geq(steps, 2 * LONG / STEP);
     cr_expect_lt(blob.size, 2 * LONG + STEP);
+}
+
+#define MANY ((size_t)16 << 20)
+
+static atomic_size_t given_back; /* bytes */
+
+__attribute__((visibility("default"))) int madvise(void *at, size_t size, int advice);
+
+int madvise(void *at, size_t size, int advice)
+{
+    if (advice == MADV_DONTNEED) {
+        atomic_fetch_add(&given_back, size);
+    }
+    return (int)syscall(SYS_madvise, at, size, advice);
+}
+
+/* What a fence has brought to all nodes leaves an empty block with as many pages. */
+Test(blob, that_was_long_is_given_back_by_a_thread, .timeout = 60)
+{
+    cr_assert_not_null(sx_blob_extend(&blob, MANY));
+    blob.size = 0;
+    sx_blob_clear(&blob);
+    while (atomic_load(&given_back) < MANY) {
+        sched_yield();
+    }
 }
