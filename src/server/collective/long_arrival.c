@@ -136,15 +136,14 @@ bool sx_collective_arrive_long(struct sx_server *server, struct sx_client *clien
     return true;
 }
 
-#define LANE_ID 0u /* at most one is in work for a client; its frames begin with 1 */
-
-/* Go on with @arrival in the client's next turns.  Return: false when it has to be taken now. */
+/* Go on with @arrival in the client's next turns: one at most is in work.  Return: false when it
+ * has to be taken now. */
 static bool lane_goes_on(struct sx_server *server, struct sx_client *client,
                          struct sx_arrival *arrival)
 {
     const size_t bytes = arrival->bytes + arrival->listed.count * sizeof(*arrival->listed.all);
-    struct long_arrival *const all = long_begin(server, client, LANE_ID, arrival->listed.count,
-                                                bytes);
+    struct long_arrival *const all = long_begin(server, client, SX_PENDING_OF_LANE,
+                                                arrival->listed.count, bytes);
 
     if (all == NULL) {
         return false;

@@ -156,7 +156,8 @@ pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *clien
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    if (sx_pending_uses(server, client, id)) { /* the connection has refused a client's frame */
+    if (id != SX_PENDING_OF_LANE && /* the connection has refused a client's frame */
+        sx_pending_uses(server, client, id)) {
         return PMIX_ERR_EXISTS;
     }
     if (!sx_table_add(&server->port.pendings, &pending->node, hash_of(server, client, id))) {

@@ -280,9 +280,11 @@ pmix_status_t sx_pending_judge(const struct sx_server *server, struct sx_client 
 void sx_pending_count(struct sx_client *client, enum sx_pending_quota quota, size_t bytes);
 void sx_pending_uncount(struct sx_client *client, enum sx_pending_quota quota, size_t bytes);
 
+/* The number of one that came by the lane.  A hostile client may use it for requests, too. */
+#define SX_PENDING_OF_LANE 0u
 /* @pending, zeroed, is request @id of @client from now on.  Return: PMIX_SUCCESS;
  * PMIX_ERR_OUT_OF_RESOURCE as above, or when memory is out; PMIX_ERR_EXISTS when an OPEN one of
- * @client, of any kind, has the number.  After an error it is still the caller's. */
+ * @client, of any kind, has the number of a frame.  After an error it is still the caller's. */
 pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
                                const struct sx_pending_kind *kind, struct sx_pending *pending);
 /* Whether an OPEN request of @client has the number.  A frame with such a number is a breach. */

@@ -555,6 +555,35 @@ Test(collective, a_list_that_names_of_groups_stand_for_is_read_in_steps)
     hosted_call(by_lane, NULL);
 }
 
+/* A hostile client has a request with the number that messages of lanes have. */
+static pmix_status_t by_lane_of_zero(struct sx_server *server, void *arg)
+{
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_GET };
+    struct sx_pending *const zero = calloc(1, sizeof(*zero));
+    struct sx_client *const client = client_of(server, 0);
+
+    (void)arg;
+    cr_assert_not_null(zero);
+    cr_assert_eq(sx_pending_begin(server, client, 0, &kind, zero), PMIX_SUCCESS);
+    group_add(server, "all", 0, MOST - 1);
+    all_constructed(server, 1);
+    cr_expect(sx_list_empty(&server->collective.all), "it has not joined yet");
+    cr_expect_not(sx_list_empty(&client->share.works));
+    while (!sx_list_empty(&client->share.works)) {
+        sx_share_work_step(client);
+    }
+    cr_expect_eq(only_one(server)->members.arrived_count, 1);
+    cr_expect(sx_pending_uses(server, client, 0), "its own request waits still");
+    sx_pending_drop(zero);
+    cr_expect_eq(client->pending_counts[SX_PENDING_GET], 0);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, a_list_is_read_in_steps_though_its_client_uses_the_number_of_its_lane)
+{
+    hosted_call(by_lane_of_zero, NULL);
+}
+
 /* Its client has gone, or a group of its list has ended, before it joins. */
 static pmix_status_t by_lane_in_vain(struct sx_server *server, void *arg)
 {
