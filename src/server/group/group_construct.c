@@ -203,10 +203,18 @@ static bool written_is_list(const struct sx_server *server, struct sx_arrival *a
     return true;
 }
 
-/* A namespace whose wildcard is in the list may have been registered meanwhile. */
-static bool is_read_in_vain(struct sx_server *server, const struct sx_arrival *arrival)
+/* A namespace of the list may have been registered meanwhile.  Return: PMIX_ERR_WOULD_BLOCK: the
+ * list may have its wildcard, and is to be read again; else whether the list holds. */
+static pmix_status_t list_look(struct sx_server *server, struct sx_arrival *arrival)
 {
-    return arrival->procs != NULL && arrival->registrations != server->collective.registrations;
+    if (arrival->registrations == server->collective.registrations) {
+        return PMIX_SUCCESS;
+    }
+    if (arrival->procs != NULL) {
+        return PMIX_ERR_WOULD_BLOCK;
+    }
+    arrival->registrations = server->collective.registrations;
+    return sx_ranks_judge(server, arrival->kind, arrival->listed.all, arrival->listed.count);
 }
 
 pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arrival *arrival)
@@ -214,8 +222,9 @@ pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arr
     pmix_status_t rc;
 
     if (arrival->prepared == LIST_STEPS) {
-        if (!is_read_in_vain(server, arrival)) {
-            return PMIX_SUCCESS;
+        rc = list_look(server, arrival);
+        if (rc != PMIX_ERR_WOULD_BLOCK) {
+            return rc;
         }
         sx_proc_list_clear(&arrival->listed);
         sx_proc_list_clear(&arrival->sorted);

@@ -688,6 +688,38 @@ Test(collective, that_names_such_a_rank_ends_when_its_job_is_registered)
     hosted_call(none_is_open, NULL);
 }
 
+/* A group of ranks of a namespace that is registered while their list is read. */
+static pmix_status_t beyond_meanwhile(struct sx_server *server, void *arg)
+{
+    struct sx_arrival arrival = { .client = client_of(server, 0),
+                                  .kind = SX_COLLECTIVE_GROUP_CONSTRUCT,
+                                  .procs = calloc(2, sizeof(pmix_proc_t)),
+                                  .proc_count = 2 };
+    pmix_status_t rc;
+
+    (void)arg;
+    cr_assert_not_null(arrival.procs);
+    PMIx_Load_procid(&arrival.procs[0], NSPACE, 0);
+    PMIx_Load_procid(&arrival.procs[1], "later", 1);
+    cr_assert_eq(sx_group_construct_prepare(server, &arrival), PMIX_ERR_WOULD_BLOCK);
+    struct sx_nspace *const later = sx_nspace_obtain(server, "later");
+
+    later->job_size = later->local_count = 1;
+    later->registered = true;
+    sx_collective_nspace_registered(server, later);
+    do {
+        rc = sx_group_construct_prepare(server, &arrival);
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    cr_expect_eq(rc, PMIX_ERR_NOT_FOUND);
+    sx_arrival_clear(&arrival);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, that_names_such_a_rank_is_refused_when_its_job_is_registered_meanwhile)
+{
+    hosted_call(beyond_meanwhile, NULL);
+}
+
 /* ---- a process in many operations goes ------------------------------------------------------- */
 
 #define OPENERS 17u
