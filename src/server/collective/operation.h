@@ -58,6 +58,7 @@ struct sx_arrival {
     size_t ninfo;
     size_t bytes;  /* approximate size of processes and infos */
     bool may_wait; /* the caller of sx_arrival_take goes on with `prepare` in other turns */
+    bool is_bootstrap_read; /* procs are those that a bootstrap adds, not what its caller named */
 };
 
 /* Read an opened sx_arrive_body.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for invalid infos;

@@ -50,7 +50,7 @@ pmix_status_t sx_group_bootstrap_read(struct sx_server *server, struct sx_client
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s adds members to %s without \"%s\"",
                         client->nspace->name, arrival->options.id, PMIX_GROUP_BOOTSTRAP);
     }
-    if (!arrival->options.leaders.given) {
+    if (!arrival->options.leaders.given || arrival->is_bootstrap_read) {
         return PMIX_SUCCESS;
     }
     if (!is_alone(client, arrival)) {
@@ -79,6 +79,7 @@ pmix_status_t sx_group_bootstrap_read(struct sx_server *server, struct sx_client
     free(arrival->procs);
     arrival->procs = who.all;
     arrival->proc_count = who.count;
+    arrival->is_bootstrap_read = true;
     return PMIX_SUCCESS;
 }
 

@@ -248,13 +248,6 @@ pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arr
     return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
 }
 
-/* Return: whether the rest of the list takes turns of its own.  The members of a bootstrap are in
- * the place of what its caller has written, which cannot be read again. */
-static bool is_long(const struct sx_arrival *arrival)
-{
-    return arrival->listed.count > SX_ARRIVE_AT_ONCE_MAX && !arrival->options.leaders.given;
-}
-
 /* Most callers write what the first one wrote, so that list is read once.  @open: NULL for the
  * first. */
 static pmix_status_t members_take(struct sx_server *server, struct sx_client *client,
@@ -273,8 +266,9 @@ static pmix_status_t members_take(struct sx_server *server, struct sx_client *cl
     }
     do {
         rc = sx_group_construct_prepare(server, arrival);
-        if (rc == PMIX_ERR_WOULD_BLOCK && arrival->may_wait && is_long(arrival)) {
-            return rc;
+        if (rc == PMIX_ERR_WOULD_BLOCK && arrival->may_wait &&
+            arrival->listed.count > SX_ARRIVE_AT_ONCE_MAX) {
+            return rc; /* the rest takes turns of its own */
         }
     } while (rc == PMIX_ERR_WOULD_BLOCK);
 

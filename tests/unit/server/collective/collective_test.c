@@ -502,29 +502,41 @@ Test(collective, a_group_of_groups_has_each_process_once_and_no_more_than_a_mess
     hosted_call(by_groups, NULL);
 }
 
-/* The first process constructs a group with itself and the group "all", by its lane. */
-static void all_constructed(struct sx_server *server, uint32_t op)
+/* The first process constructs a group with itself and the group "all", by its lane: it names both,
+ * or adds the others as the leader of a bootstrap. */
+static void constructed(struct sx_server *server, uint32_t op, bool is_bootstrap)
 {
     const struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_GROUP_CONSTRUCT, .op = op };
-    const pmix_proc_t procs[] = { { NSPACE, 0 }, { "all", PMIX_RANK_WILDCARD } };
-    pmix_info_t id;
+    pmix_proc_t procs[] = { { NSPACE, 0 }, { "all", PMIX_RANK_WILDCARD } };
+    pmix_data_array_t added = { .type = PMIX_PROC, .size = 1, .array = &procs[1] };
+    const size_t leaders = 1;
+    pmix_info_t info[3];
     struct sx_opened body;
     _Alignas(8) uint8_t bytes[1024];
     size_t size;
 
-    PMIx_Info_load(&id, PMIX_GROUP_ID, "group", PMIX_STRING);
+    PMIx_Info_load(&info[0], PMIX_GROUP_ID, "group", PMIX_STRING);
+    PMIx_Info_load(&info[1], PMIX_GROUP_BOOTSTRAP, &leaders, PMIX_SIZE);
+    PMIx_Info_load(&info[2], PMIX_GROUP_ADD_MEMBERS, &added, PMIX_DATA_ARRAY);
     struct sx_draft draft = { .head = &head,
                               .signature = &sx_arrive_body,
                               .nspace = "",
-                              .parts[SX_ARRIVE_PROCS] = { procs, SX_COUNT(procs) },
-                              .parts[SX_ARRIVE_INFOS] = { &id, 1 } };
+                              .parts[SX_ARRIVE_PROCS] = { procs, is_bootstrap ? 1 : 2 },
+                              .parts[SX_ARRIVE_INFOS] = { info, is_bootstrap ? 3 : 1 } };
 
     cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
     cr_assert_leq(size, sizeof(bytes));
     cr_assert_eq(sx_body_write(&draft, bytes), PMIX_SUCCESS);
     cr_assert_null(sx_body_open(&body, &sx_arrive_body, bytes, size));
     cr_assert_eq(sx_collective_arrive(server, client_of(server, 0), &body), PMIX_SUCCESS);
-    PMIx_Info_destruct(&id);
+    for (size_t i = 0; i < SX_COUNT(info); i++) {
+        PMIx_Info_destruct(&info[i]);
+    }
+}
+
+static void all_constructed(struct sx_server *server, uint32_t op)
+{
+    constructed(server, op, false);
 }
 
 /* What names of groups mean is read, copied, and sorted in a turn of its own each. */
@@ -553,6 +565,30 @@ static pmix_status_t by_lane(struct sx_server *server, void *arg)
 Test(collective, a_list_that_names_of_groups_stand_for_is_read_in_steps)
 {
     hosted_call(by_lane, NULL);
+}
+
+/* So are those that a bootstrap adds. */
+static pmix_status_t by_bootstrap(struct sx_server *server, void *arg)
+{
+    struct sx_client *const client = client_of(server, 0);
+
+    (void)arg;
+    group_add(server, "all", 0, MOST - 1);
+    constructed(server, 1, true);
+    for (unsigned step = 0; step < 3; step++) {
+        cr_expect(sx_list_empty(&server->collective.all), "it has not joined yet: %u", step);
+        cr_assert_not(sx_list_empty(&client->share.works));
+        sx_share_work_step(client);
+    }
+    cr_expect(sx_list_empty(&client->share.works));
+    cr_expect_eq(only_one(server)->members.arrived_count, 1);
+    cr_expect_eq(only_one(server)->members.proc_count, MOST);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, a_list_that_a_bootstrap_adds_is_read_in_steps)
+{
+    hosted_call(by_bootstrap, NULL);
 }
 
 /* A hostile client has a request with the number that messages of lanes have. */
