@@ -293,7 +293,8 @@ struct call {
     uint32_t seconds; /* a limit; 0: none */
     bool asks;        /* the others to come */
     bool collects;    /* data */
-    bool names_ranks; /* the members themselves, not their jobs */
+    bool names_ranks; /* the members themselves, not their jobs ... */
+    bool names_first; /* ... or only the first node's */
     const char *list; /* names the processes; NULL: the jobs */
 };
 
@@ -342,7 +343,9 @@ static void member_arrives(struct node *node, const void *arg)
     for (unsigned i = 0; i < (call->list != NULL ? 1 : node_count); i++) {
         if (call->names_ranks || i == 0 || jobs[i] != jobs[i - 1]) {
             at = nspace_add(at, call->list != NULL ? call->list : jobs[i],
-                            call->names_ranks ? nodes[i].member->rank : PMIX_RANK_WILDCARD);
+                            call->names_ranks || (call->names_first && i == 0)
+                                ? nodes[i].member->rank
+                                : PMIX_RANK_WILDCARD);
             message.head.proc_count++;
         }
     }

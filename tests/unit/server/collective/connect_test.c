@@ -632,6 +632,23 @@ Test(connect_host, that_is_taken_back_ends_by_a_death_that_the_round_has_put_off
     cr_expect_eq(nodes[1].answers[1], 0);
 }
 
+/* A host that completes a fence of a rank of one job and of all of another without one of these. */
+Test(connect_host, of_a_rank_and_of_a_job_has_all_of_the_job)
+{
+    const struct call call = { .kind = SX_COLLECTIVE_CONNECT, .names_first = true };
+
+    (void)bare_job(&nodes[0].server, RIGHT, 2, 0);
+    nodes[1].job->job_size = 2;
+    member_calls(0, &call);
+    member_calls(1, &call);
+    while (host_can_answer()) {
+        host_answers(PMIX_SUCCESS);
+    }
+    cr_expect_eq(nodes[0].answers[1], 1);
+    cr_expect_eq(nodes[0].statuses[1], PMIX_ERR_NOT_SUPPORTED);
+    cr_expect_null(sx_memberships_next(&nodes[0].server, NULL));
+}
+
 /* Two disconnects of the same processes are under way at once, and reach the nodes in another order
  * each: each ends its own namespace, on both. */
 Test(connect_host, disconnects_of_the_same_processes_are_notified_apart)
