@@ -6,6 +6,7 @@
  * complete in one turn go in one round, and an operation may join while another is released. */
 #include "server/collective/rounds.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -667,6 +668,19 @@ static bool part_judge(struct sx_rounds *rounds, struct sx_round_part *part, uin
     return by_all || (collective->is_failed && !part->is_notified);
 }
 
+/* Return: PMIX_ERR_UNPACK_FAILURE, logged. */
+static pmix_status_t bytes_refuse(struct sx_rounds *rounds, size_t size)
+{
+    struct sx_round_part *const named = part_first(rounds, is_named);
+    char what[32] = "a fence";
+
+    if (named != NULL) {
+        snprintf(what, sizeof(what), "a %s",
+                 sx_collective_name(collective_of(named)->kind->number));
+    }
+    return sx_blob_refuse(size, what, rounds->procs.all[0].nspace);
+}
+
 /* The host has answered, and has no round any more. */
 static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answer *answer)
 {
@@ -686,7 +700,7 @@ static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answe
     if (rc == PMIX_SUCCESS) {
         rc = said_each(rounds, answer->bytes, answer->size, count_said, NULL, &server_count);
         if (rc == PMIX_ERR_UNPACK_FAILURE || server_count == 0) {
-            rc = sx_blob_refuse(answer->size, "a fence", rounds->procs.all[0].nspace);
+            rc = bytes_refuse(rounds, answer->size);
             parts_refuse(rounds, rc);
         }
     }

@@ -8,6 +8,7 @@
 #include "server/collective/rounds.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "../../base/bodies.h"
 #include "../../control/engines.h"
@@ -333,6 +334,37 @@ Test(rounds, that_the_host_ends_with_a_status_that_pmix_does_not_have_fail)
         expect(1, 1, 1, PMIX_ERROR);
         nodes_end();
     }
+}
+
+/* Return: what the log has of garbled bytes for @call, in @line. */
+static const char *garbled_log(const struct call *call, char *line, size_t size)
+{
+    const int kept = dup(STDERR_FILENO);
+    int ends[2];
+
+    nodes_begin(2);
+    both_call(call);
+    nodes[1].bytes[4] ^= 1;
+    cr_assert(kept >= 0 && pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    host_answers(PMIX_SUCCESS);
+    cr_assert(dup2(kept, STDERR_FILENO) >= 0);
+    close(ends[1]);
+    const ssize_t count = read(ends[0], line, size - 1);
+
+    cr_assert_gt(count, 0);
+    line[count] = '\0';
+    close(ends[0]);
+    close(kept);
+    nodes_end();
+    return line;
+}
+
+Test(rounds, of_garbled_bytes_are_logged_by_what_they_are_for)
+{
+    char line[1024];
+
+    cr_expect_not_null(strstr(garbled_log(&connects[0], line, sizeof(line)), "for a connect of "));
+    cr_expect_not_null(strstr(garbled_log(&fence, line, sizeof(line)), "for a fence of "));
 }
 
 /* In the first round and in the second. */
