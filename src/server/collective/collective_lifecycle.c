@@ -167,27 +167,47 @@ static void member_look(struct sx_collective *collective, struct sx_member *memb
                 sx_member_is_replaced(member) ? ends.died : sx_member_end(&ends, member->client));
 }
 
+/* Whether @collective is freed while its members are looked at.  One look may be within another. */
+struct watch {
+    bool freed;
+    bool *outer;
+};
+
+static void watch_begin(struct watch *watch, struct sx_collective *collective)
+{
+    *watch = (struct watch){ .outer = collective->ret_freed };
+    collective->ret_freed = &watch->freed;
+}
+
+/* Return: whether @collective is still there. */
+static bool watch_end(const struct watch *watch, struct sx_collective *collective)
+{
+    if (!watch->freed) {
+        collective->ret_freed = watch->outer;
+    } else if (watch->outer != NULL) {
+        *watch->outer = true;
+    }
+    return !watch->freed;
+}
+
 /* Act on the events that have waited for the answer of a round, see rounds.h. */
 static bool collective_resume(struct sx_collective *collective)
 {
     const struct sx_members *const members = &collective->members;
-    bool freed = false;
+    struct watch watch;
     size_t i = 0;
 
-    collective->ret_freed = &freed;
-    while (!freed && !collective->is_over && i < members->count) {
+    watch_begin(&watch, collective);
+    while (!watch.freed && !collective->is_over && i < members->count) {
         const size_t count = members->count;
 
         member_look(collective, &members->all[i]);
-        i += !freed && members->count == count;
+        i += !watch.freed && members->count == count;
     }
-    if (!freed && collective->is_late) {
+    if (!watch.freed && collective->is_late) {
         sx_collective_end(collective, collective->late);
     }
-    if (!freed) {
-        collective->ret_freed = NULL;
-    }
-    return !freed;
+    return watch_end(&watch, collective);
 }
 
 /* ---- the end of a client ---------------------------------------------------------------------
@@ -203,21 +223,15 @@ static bool collective_resume(struct sx_collective *collective)
 /* Return: whether @collective is still there. */
 static bool look(struct sx_collective *collective, struct sx_member *member)
 {
-    bool *const outer = collective->ret_freed;
-    bool freed = false;
+    struct watch watch;
 
-    collective->ret_freed = &freed;
+    watch_begin(&watch, collective);
     if (collective->is_owed || collective->is_failed) {
         sx_failed_leave(collective, member->client);
     } else if (!sx_round_part_commits(&collective->part)) {
         member_look(collective, member);
     }
-    if (!freed) {
-        collective->ret_freed = outer;
-    } else if (outer != NULL) {
-        *outer = true;
-    }
-    return !freed;
+    return watch_end(&watch, collective);
 }
 
 /* Return: whether the operation of @member is still there. */

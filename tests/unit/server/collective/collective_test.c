@@ -10,6 +10,7 @@
 #include "../hosted.h"
 #include "../opened.h"
 #include "server/collective/collective.h"
+#include "server/collective/engine.h"
 #include "server/entry/entry.h"
 #include "server/group/group.h"
 #include "server/model/state.h"
@@ -884,6 +885,32 @@ static pmix_status_t leaves_first(struct sx_server *server, void *arg)
 Test(collective, of_one_that_goes_forget_a_member_that_has_left)
 {
     hosted_call(leaves_first, NULL);
+}
+
+/* A look within another one, which it keeps or frees the operation for. */
+static pmix_status_t looked_at_twice(struct sx_server *server, void *arg)
+{
+    bool is_freed = false;
+
+    (void)arg;
+    arrive_with(server, SX_COLLECTIVE_FENCE, OTHER, GOES);
+    struct sx_collective *const open = SX_LIST_ENTRY(server->collective.all.next,
+                                                     struct sx_collective, link);
+
+    open->ret_freed = &is_freed;
+    cr_assert(sx_collective_engine.resume(open));
+    cr_expect_eq(open->ret_freed, &is_freed);
+    cr_expect_not(is_freed);
+    open->is_late = true;
+    open->late = PMIX_ERR_TIMEOUT;
+    cr_expect_not(sx_collective_engine.resume(open));
+    cr_expect(is_freed);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, that_a_look_within_another_one_frees_is_not_looked_at_any_more)
+{
+    hosted_call(looked_at_twice, NULL);
 }
 
 /* Another process comes in its place before all have been looked at: none of them waits for it. */
