@@ -37,7 +37,7 @@ struct pull {
     struct sx_asker asker;
     struct asking *asking;     /* the answer that is due; NULL: none */
     struct sx_share_work work; /* queued: there is output, and the socket has room */
-    size_t bytes;              /* its memory */
+    size_t bytes;              /* that its processes take, for its client's quota */
     bool agreed;               /* the host has agreed, and will be called at its end */
     bool redirects;
 };
@@ -145,7 +145,7 @@ static void pull_go_on(struct sx_pull *of)
     sx_share_work_add(of->client, &pull->work);
 }
 
-static struct pull *pull_new(struct sx_server *server, struct sx_client *client, size_t bytes)
+static struct pull *pull_new(struct sx_server *server, struct sx_client *client)
 {
     struct pull *const pull = calloc(1, sizeof(*pull));
 
@@ -153,15 +153,24 @@ static struct pull *pull_new(struct sx_server *server, struct sx_client *client,
         return NULL;
     }
     pull->server = server;
-    pull->bytes = bytes;
     pull->pull.client = sx_client_retain(client);
     pull->work.step = pull_step;
     sx_pull_init(&pull->pull);
     pull->pull.writable = pull_go_on;
     sx_asker_init(&pull->asker);
     sx_list_append(&server->iof.pulls, &pull->pull.link);
-    sx_pending_count(client, SX_PENDING_PULL, bytes);
+    sx_pending_count(client, SX_PENDING_PULL, 0);
     return pull;
+}
+
+/* Its processes are there: names of groups may stand for many. */
+static void pull_count(struct pull *pull)
+{
+    struct sx_client *const client = pull->pull.client;
+
+    sx_pending_uncount(client, SX_PENDING_PULL, pull->bytes);
+    pull->bytes = sx_pull_bytes(&pull->pull);
+    sx_pending_count(client, SX_PENDING_PULL, pull->bytes);
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -372,7 +381,6 @@ static void host_ask(struct pull *pull, struct sx_upcall *up)
     up->procs = pull->pull.procs;
     up->nprocs = pull->pull.proc_count;
     up->status = pull->pull.channels;
-    up->info_bytes = pull->bytes;
     pmix_info_t *const info = up->info; /* this server keeps the array */
     const pmix_status_t rc = sx_upcall(pull->server, SX_UPCALL_IOF_PULL, up);
 
@@ -404,7 +412,7 @@ static pmix_status_t descriptors_judge(const struct sx_client *client)
 bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                     uint64_t now_ns)
 {
-    struct sx_upcall up = { 0 };
+    struct sx_upcall up = { .info_bytes = frame->opened.size };
     struct pull *pull = NULL;
     pmix_status_t rc = sx_pending_judge(server, client, SX_PENDING_PULL);
 
@@ -413,13 +421,14 @@ bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct s
         rc = descriptors_judge(client);
     }
     if (rc == PMIX_SUCCESS) {
-        pull = pull_new(server, client, frame->opened.size);
+        pull = pull_new(server, client);
         rc = pull == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
     }
     if (rc == PMIX_SUCCESS) {
         rc = call_judge(pull, &frame->opened, &up);
     }
     if (rc == PMIX_SUCCESS) {
+        pull_count(pull);
         rc = asking_begin(pull, frame->header.id);
     }
     if (rc == PMIX_SUCCESS) {

@@ -481,6 +481,11 @@ bool sx_pull_index_add(struct sx_server *server, struct sx_pull *pull)
     return true;
 }
 
+size_t sx_pull_bytes(const struct sx_pull *pull)
+{
+    return pull->proc_count * (sizeof(*pull->procs) + sizeof(*pull->names));
+}
+
 void sx_pull_index_remove(struct sx_server *server, struct sx_pull *pull)
 {
     while (pull->name_count > 0) {

@@ -112,6 +112,8 @@ void sx_kept_give(struct sx_server *server, struct sx_pull *pull, bool has_agree
 
 /* Add @pull to the index; its processes must not change.  Return: false when memory is out. */
 bool sx_pull_index_add(struct sx_server *server, struct sx_pull *pull);
+/* Return: how many bytes its processes take, with their entries in the index. */
+size_t sx_pull_bytes(const struct sx_pull *pull);
 /* Remove the pull from the index.  Safe for one that is not in it. */
 void sx_pull_index_remove(struct sx_server *server, struct sx_pull *pull);
 

@@ -32,7 +32,7 @@ static const struct {
     [SX_PENDING_ARRIVAL] = { "collective operations", 4096, "SHMIX_SERVER_COLLECTIVES", 16384,
                              32u << 20, NULL, NULL },
     [SX_PENDING_LOG] = { "calls of PMIx_Log", 256, NULL, 0, 1u << 20, NULL, NULL },
-    [SX_PENDING_PULL] = { "pulls of output", SX_PULLS_MAX, NULL, 0, 1u << 20, "open",
+    [SX_PENDING_PULL] = { "pulls of output", SX_PULLS_MAX, NULL, 0, 4u << 20, "open",
                           "end some with PMIx_IOF_deregister" },
     [SX_PENDING_INVITE] = { "invitations to groups", 1024, NULL, 0, 4u << 20, NULL, NULL },
     [SX_PENDING_LOOKUP] = { "waiting lookups", 256, NULL, 0, 1u << 20, NULL, NULL },

@@ -349,6 +349,30 @@ Test(iof, of_a_large_group_is_paid_or_refused)
     cr_expect_geq(clients[0]->share.spent - before, SX_IOF_MEANT_MAX * 3 / 4);
 }
 
+/* What a name stands for is kept with each pull: it counts, not the name. */
+Test(iof, of_large_groups_is_kept_by_few_pulls)
+{
+    const pmix_proc_t large = { "large", PMIX_RANK_WILDCARD }, all = { "job", PMIX_RANK_WILDCARD };
+    struct call call = { .client = clients[0], .procs = &large, .count = 1 };
+    int fds[4];
+    unsigned pulls = 0;
+
+    group_make(large.nspace, SX_IOF_MEANT_MAX);
+    while (clients[0]->pending_bytes[SX_PENDING_PULL] < (size_t)4 << 20) {
+        cr_assert_lt(pulls, SX_COUNT(fds));
+        fds[pulls++] = pull(0, &large, 1);
+    }
+    bare_call(&server, call_make, &call);
+    cr_expect_eq(answers_next(&answers[0], 7), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_leq(server.iof.pull_names.count, 2 * SX_IOF_MEANT_MAX);
+    close(pull(1, &all, 1));
+    while (pulls > 0) {
+        close(fds[--pulls]);
+    }
+    bare_call(&server, client_goes, clients[0]);
+    cr_expect_eq(clients[0]->pending_bytes[SX_PENDING_PULL], 0);
+}
+
 /* A group of two users, of which the puller is not a member. */
 Test(iof, of_another_user_is_refused_by_the_name_of_a_group_too)
 {

@@ -310,7 +310,7 @@ Test(pending, that_keep_much_are_fewer)
         { SX_PENDING_GET, 0 },          { SX_PENDING_REGISTRATION, 0 },
         { SX_PENDING_HOST, 16u << 20 }, { SX_PENDING_ARRIVAL, 32u << 20 },
         { SX_PENDING_LOG, 1u << 20 },   { SX_PENDING_INVITE, 4u << 20 },
-        { SX_PENDING_PULL, 1u << 20 },  { SX_PENDING_LOOKUP, 1u << 20 },
+        { SX_PENDING_PULL, 4u << 20 },  { SX_PENDING_LOOKUP, 1u << 20 },
         { SX_PENDING_FINALIZE, 0 },
     };
 
