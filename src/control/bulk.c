@@ -210,6 +210,7 @@ const char *sx_bulk_take(struct sx_bulk_in *in, const struct sx_frame_header *he
     }
     in->kind = header->kind;
     in->id = header->id;
+    sx_pages_make_room(size);
     *ret_status = reserve(in, size) ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     if (*ret_status != PMIX_SUCCESS) {
         forget_body(in);

@@ -30,15 +30,21 @@ bool sx_pages_grow(struct sx_pages *pages, size_t used, size_t size);
 /* Safe when zeroed, and twice. */
 void sx_pages_free(struct sx_pages *pages);
 
-/* Unmap @size bytes from @at on, which are whole pages, and close @fd if it is not -1.  A thread
- * does it for many of them.  The caller does it without a thread, for few of them, and while
- * SX_PAGES_UNMAPPINGS_MAX threads are at it: what waits to be given back has a bound. */
-#define SX_PAGES_UNMAPPINGS_MAX 2
+/* Unmap @size bytes from @at on, which are whole pages, and close @fd if it is not -1.  Many of
+ * them wait in a queue for one of SX_PAGES_THREADS_MAX threads.  The caller unmaps few of them
+ * itself, and many of them only when there is no memory for an entry, or no thread. */
+#define SX_PAGES_THREADS_MAX 2
 void sx_pages_unmap(void *at, size_t size, int fd, bool are_many);
 
 /* free @at, of which malloc has given @size bytes or more; NULL: nothing.  A thread does it for
  * many of them, as above. */
 void sx_pages_give_back(void *at, size_t size);
+
+/* A process is about to fill @size bytes for another one.  While more than
+ * SX_PAGES_WAITING_MAX_BYTES wait to be given back, unmap as many of those.  So what is received
+ * never adds to more than these: one value of the largest size waits without a cost for others. */
+#define SX_PAGES_WAITING_MAX_BYTES ((size_t)1 << 30)
+void sx_pages_make_room(size_t size);
 
 /* Small blocks that are freed become one with their free neighbours at once.  Without this, malloc
  * keeps them, and joins all of them in one later call: 8 ms for the groups of a job that ends.  For

@@ -6,11 +6,15 @@
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include "base/system/pages.h"
 #include "control/channel.h"
 #include "engines.h"
 
@@ -811,6 +815,50 @@ EACH_ENGINE(channel, bulk_is_given_back_on_both_sides)
     cr_expect_eq(count_bulk_maps(), 0);
     cr_expect_eq(test_count_fds(), before);
     cr_expect_lt(heap_used(), heap + 10 * sizeof(body));
+    server_close(server);
+}
+
+static atomic_size_t given_back; /* by this thread */
+static atomic_bool threads_wait;
+static pthread_t loop_thread;
+
+__attribute__((visibility("default"))) int madvise(void *at, size_t size, int advice);
+
+int madvise(void *at, size_t size, int advice)
+{
+    if (advice == MADV_DONTNEED && pthread_equal(pthread_self(), loop_thread)) {
+        atomic_fetch_add(&given_back, size);
+    }
+    while (advice == MADV_DONTNEED && atomic_load(&threads_wait) &&
+           !pthread_equal(pthread_self(), loop_thread)) {
+        sched_yield();
+    }
+    return (int)syscall(SYS_madvise, at, size, advice);
+}
+
+/* So it pays for its own pages alone, and what waits becomes no more. */
+EACH_ENGINE(channel, bulk_gives_back_as_much_as_it_brings_while_too_much_waits)
+{
+    static uint8_t body[3 * SX_WINDOW_BYTES];
+    struct server *server = server_open(engine);
+
+    loop_thread = pthread_self();
+    get_window(server);
+    make_put(body, sizeof(body));
+    for (unsigned waiting = 0; waiting < 2; waiting++) {
+        atomic_store(&threads_wait, waiting > 0);
+        for (unsigned i = 0; i < waiting * (SX_PAGES_THREADS_MAX + 2); i++) {
+            void *const many = malloc(SX_PAGES_WAITING_MAX_BYTES);
+
+            cr_assert_not_null(many);
+            sx_pages_give_back(many, SX_PAGES_WAITING_MAX_BYTES);
+        }
+        server->frame_count = 0;
+        cr_assert_eq(send_body(server, SX_MSG_PUT_BULK, body, sizeof(body)), PMIX_SUCCESS);
+        test_loop_run(&server->bench, "a frame");
+        cr_expect_eq(atomic_load(&given_back), waiting * sizeof(body));
+    }
+    atomic_store(&threads_wait, false);
     server_close(server);
 }
 
