@@ -144,6 +144,11 @@ static int rank_of_qualifiers(int rank)
                                PMIX_STRING),
                  PMIX_SUCCESS);
     CHECK_STATUS(ask_qualified("no.such.qualifier", &yes, PMIX_BOOL, NULL, NULL, 0), PMIX_SUCCESS);
+    /* Those of a Get about memory do not matter: an answer is the caller's, who frees it. */
+    CHECK_STATUS(ask_qualified(PMIX_GET_STATIC_VALUES, &yes, PMIX_BOOL, NULL, NULL, 0),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(ask_qualified(PMIX_GET_POINTER_VALUES, &yes, PMIX_BOOL, NULL, NULL, 0),
+                 PMIX_SUCCESS);
 
     CHECK_STATUS(PMIx_Query_info(NULL, 0, &info, &ninfo), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Query_info(&query, 1, &info, &ninfo), PMIX_ERR_BAD_PARAM); /* no keys */

@@ -45,22 +45,33 @@ static pmix_status_t groups_answer(const struct sx_question *question, pmix_valu
     return sx_members_lists(question->key, question->options->group, ret);
 }
 
+/* Whether @info says where a Get leaves its value.  An answer of a query is always its caller's,
+ * and is freed as such. */
+static bool is_about_memory(const pmix_info_t *info)
+{
+    return PMIx_Check_key(info->key, PMIX_GET_POINTER_VALUES) ||
+           PMIx_Check_key(info->key, PMIX_GET_STATIC_VALUES);
+}
+
 /* The value that a Get finds without waiting. */
 static pmix_status_t value_answer(const struct sx_question *question, pmix_value_t *ret)
 {
     const pmix_proc_t proc = sx_query_proc(question->options, &sx_process.self);
-    const size_t count = question->query->nqual + 1;
-    pmix_info_t *const infos = calloc(count, sizeof(*infos));
+    const pmix_query_t *const query = question->query;
+    pmix_info_t *const infos = calloc(query->nqual + 1, sizeof(*infos));
     pmix_value_t *value = NULL;
+    size_t count = 1;
 
     if (infos == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     PMIx_Load_key(infos[0].key, PMIX_OPTIONAL);
     infos[0].value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
-    for (size_t i = 1; i < count; i++) {
-        infos[i] = question->query->qualifiers[i - 1];
-        infos[i].flags = 0;
+    for (size_t i = 0; i < query->nqual; i++) {
+        if (!is_about_memory(&query->qualifiers[i])) {
+            infos[count] = query->qualifiers[i];
+            infos[count++].flags = 0;
+        }
     }
     const pmix_status_t rc = PMIx_Get(&proc, question->key, infos, count, &value);
 
