@@ -20,6 +20,7 @@
 #define CONST_FIELD(type, base, off) (*(type const *)(const void *)((const char *)(base) + (off)))
 #define DECIMAL_CHARS_MAX 352  /* of the largest double as %f */
 #define INFLATE_RATIO_MAX 1032 /* of zlib's format */
+#define BLOCK_BYTES 32         /* of malloc, around and behind what was asked for */
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
@@ -154,19 +155,29 @@ static pmix_data_type_t get_type(struct sx_wire_reader *r)
     return (pmix_data_type_t)sx_wire_get_uint(r, sizeof(pmix_data_type_t));
 }
 
-/* Zeroed memory for @count elements; NULL, and a failure, when there is none.  An info of three
- * bytes takes 500, so what a message may have is bounded. */
+/* Charge a block of @count elements to the message.  An info of three bytes takes 500, and a text of
+ * two takes a block, so what a message may have is bounded.  Return: false, and a failure, when that
+ * is exceeded. */
+static bool charge(struct sx_wire_reader *r, size_t count, size_t size)
+{
+    const size_t left = SX_CODEC_MEMORY_MAX - r->memory;
+
+    if (r->failed != PMIX_SUCCESS || left < BLOCK_BYTES || count > (left - BLOCK_BYTES) / size) {
+        sx_wire_fail(r, PMIX_ERR_OUT_OF_RESOURCE);
+        return false;
+    }
+    r->memory += BLOCK_BYTES + count * size;
+    return true;
+}
+
+/* Zeroed memory for @count elements; NULL, and a failure, when there is none. */
 static void *get_memory(struct sx_wire_reader *r, size_t count, size_t size)
 {
-    const bool is_good = r->failed == PMIX_SUCCESS &&
-                         count <= (SX_CODEC_MEMORY_MAX - r->memory) / size;
-    void *const memory = is_good ? calloc(count, size) : NULL;
+    void *const memory = charge(r, count, size) ? calloc(count, size) : NULL;
 
     if (memory == NULL) {
         sx_wire_fail(r, PMIX_ERR_OUT_OF_RESOURCE);
-        return NULL;
     }
-    r->memory += count * size;
     return memory;
 }
 
@@ -227,7 +238,7 @@ static void get_string(struct sx_wire_reader *r, char **out)
 {
     const char *const text = sx_wire_get_text(r);
 
-    if (text != NULL && (*out = strdup(text)) == NULL) {
+    if (text != NULL && charge(r, strlen(text) + 1, 1) && (*out = strdup(text)) == NULL) {
         sx_wire_fail(r, PMIX_ERR_OUT_OF_RESOURCE);
     }
 }

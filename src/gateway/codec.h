@@ -6,7 +6,7 @@
  * Structs follow the members of the base's type table.  Bytes from outside are judged: arrays nest
  * SX_CODEC_DEPTH_MAX deep, a count is believed only if that many of the smallest elements fit into
  * the bytes left, and a compressed string is inflated to at most SX_CODEC_INFLATED_MAX bytes.  All
- * elements of one message, or of one bucket, take at most SX_CODEC_MEMORY_MAX bytes.
+ * elements of one message, with those of its buckets, take at most SX_CODEC_MEMORY_MAX bytes.
  * Elements that come out are malloc's, as those of the public API, and are freed with
  * sx_elements_destruct or the macros of the Standard. */
 #ifndef SX_GATEWAY_CODEC_H

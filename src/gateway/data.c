@@ -177,7 +177,9 @@ pmix_status_t sx_gateway_commit(struct sx_request *request, struct sx_wire_reade
         const uint8_t scope = sx_codec_get_u8(body, PMIX_SCOPE);
         struct sx_wire_reader bucket = sx_codec_get_bytes(body, SX_CODEC_BUFFER);
 
+        bucket.memory = body->memory; /* all buckets are one message's */
         rc = bucket_note(session, &bucket, scope == PMIX_LOCAL ? IN_LOCAL : IN_REMOTE, &news);
+        body->memory = bucket.memory;
         if (bucket.failed != PMIX_SUCCESS) {
             sx_wire_fail(body, bucket.failed);
         }

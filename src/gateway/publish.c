@@ -40,11 +40,8 @@ static char **get_keys(struct sx_request *request, struct sx_wire_reader *body)
     request->array.count = count;
     request->array.type = PMIX_STRING;
     for (size_t i = 0; i < count && body->failed == PMIX_SUCCESS; i++) {
-        const char *const key = sx_codec_get_text(body);
-
-        keys[i] = key == NULL ? NULL : strdup(key);
-        if (keys[i] == NULL) { /* a NULL key would end the vector early */
-            sx_wire_fail(body, PMIX_ERR_UNPACK_FAILURE);
+        if (sx_codec_unpack(body, PMIX_STRING, &keys[i], 1) && keys[i] == NULL) {
+            sx_wire_fail(body, PMIX_ERR_UNPACK_FAILURE); /* it would end the vector early */
         }
     }
     return keys;

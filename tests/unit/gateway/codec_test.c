@@ -368,3 +368,33 @@ Test(codec, small_elements_do_not_take_more_memory_than_a_message_may)
     cr_expect_eq(small_infos_read(SX_CODEC_MEMORY_MAX / sizeof(pmix_info_t) + 1),
                  PMIX_ERR_OUT_OF_RESOURCE);
 }
+
+/* Texts of two bytes, where @left bytes of a message's memory are left. */
+static pmix_status_t small_texts_read(size_t count, size_t left)
+{
+    struct sx_wire_writer w = writer_in(SX_WIRE_V41);
+    struct sx_wire_reader r;
+    pmix_data_array_t out;
+
+    sx_wire_put_head(&w, PMIX_DATA_ARRAY, 1);
+    sx_wire_put_uint(&w, PMIX_STRING, 2);
+    sx_wire_put_uint(&w, count, 8);
+    for (size_t i = 0; i < count; i++) {
+        sx_wire_put_text(&w, "a");
+    }
+    r = reader_of(&w);
+    r.memory = SX_CODEC_MEMORY_MAX - left;
+    if (sx_codec_unpack(&r, PMIX_DATA_ARRAY, &out, 1)) {
+        sx_elements_destruct(&out, 1, PMIX_DATA_ARRAY);
+    }
+    sx_wire_writer_deinit(&w);
+    return r.failed;
+}
+
+/* A block of the heap takes 32 bytes, however short its text is. */
+Test(codec, small_texts_take_the_memory_of_their_blocks)
+{
+    cr_expect_eq(small_texts_read(1000, 1000 * 64), PMIX_SUCCESS);
+    cr_expect_eq(small_texts_read(1000, 1000 * 32), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(small_texts_read(1, 0), PMIX_ERR_OUT_OF_RESOURCE);
+}

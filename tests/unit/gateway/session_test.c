@@ -102,13 +102,13 @@ static void put_abort(struct sx_wire_writer *w)
     put_procs(w);
 }
 
-static void put_commit(struct sx_wire_writer *w)
+/* A local bucket and a remote one, with the same two values. */
+static void put_buckets(struct sx_wire_writer *w, const pmix_value_t *value)
 {
     struct sx_wire_writer bucket = { .form = w->form };
-    const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 5 };
 
-    sx_codec_put_kval(&bucket, "one", &value);
-    sx_codec_put_kval(&bucket, "two", &value);
+    sx_codec_put_kval(&bucket, "one", value);
+    sx_codec_put_kval(&bucket, "two", value);
     for (uint8_t scope = PMIX_LOCAL; scope <= PMIX_REMOTE; scope++) {
         sx_codec_put_u8(w, PMIX_SCOPE, scope);
         sx_wire_put_head(w, SX_CODEC_BUFFER, 1);
@@ -120,6 +120,13 @@ static void put_commit(struct sx_wire_writer *w)
         sx_wire_put(w, bucket.bytes, bucket.size);
     }
     sx_wire_writer_deinit(&bucket);
+}
+
+static void put_commit(struct sx_wire_writer *w)
+{
+    const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 5 };
+
+    put_buckets(w, &value);
 }
 
 static void put_procs_infos(struct sx_wire_writer *w)
@@ -387,6 +394,30 @@ Test(session, a_type_that_is_not_carried_is_an_answer_and_not_the_end)
     sx_wire_put_uint(&w, PMIX_REGEX, sizeof(pmix_data_type_t));
     cr_expect_eq(give(&w, w.size), PMIX_SUCCESS);
     cr_expect_eq(answered(), PMIX_ERR_NOT_SUPPORTED);
+    request_end(&w);
+}
+
+/* The commit has two buckets, which together would take more than a message may. */
+Test(session, all_buckets_of_a_commit_are_one_message)
+{
+    static char bytes[100];
+    const pmix_value_t value = { .type = PMIX_BYTE_OBJECT,
+                                 .data.bo = { .bytes = bytes, .size = sizeof(bytes) } };
+    struct sx_wire_writer w = { .form = forms[0] };
+
+    session_init(forms[0], 0);
+    put_buckets(&w, &value);
+    for (size_t left = 400; left <= 600; left += 200) {
+        struct sx_request request = { .session = &session };
+        struct sx_wire_reader body = { .at = w.bytes,
+                                       .end = w.bytes + w.size,
+                                       .form = w.form,
+                                       .memory = SX_CODEC_MEMORY_MAX - left };
+
+        /* Without a server a commit that was read is refused, too. */
+        cr_expect_eq(sx_gateway_commit(&request, &body),
+                     left < 600 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_ERR_INIT);
+    }
     request_end(&w);
 }
 
