@@ -28,9 +28,9 @@
 enum how {
     NOT_CARRIED = 0,
     INTEGER,  /* as wide and signed as the base's type table says */
-    NUMBERED, /* an INTEGER; in v3 the number of UINT64 lies before it */
-    WORD,     /* signed, also for UINT, and 32 bits; in v3 the number of INT32 lies before it */
-    PROCESS,  /* a pid: the number of UINT32, and an unsigned integer */
+    NUMBERED, /* an INTEGER; in v3 the number of UINT64 lies before all that lie together */
+    WORD,     /* signed, also for UINT, and 32 bits; in v3 the number of INT32 lies before them */
+    PROCESS,  /* a pid: an unsigned integer; the number of UINT32 lies before them */
     MOMENT,   /* a time: an unsigned integer of 64 bits */
     DECIMAL,  /* a text of the number with six decimals */
     TEXT,     /* a STRING */
@@ -155,9 +155,9 @@ static pmix_data_type_t get_type(struct sx_wire_reader *r)
     return (pmix_data_type_t)sx_wire_get_uint(r, sizeof(pmix_data_type_t));
 }
 
-/* Charge a block of @count elements to the message.  An info of three bytes takes 500, and a text of
- * two takes a block, so what a message may have is bounded.  Return: false, and a failure, when that
- * is exceeded. */
+/* Charge a block of @count elements to the message.  An info of three bytes takes 500, and a text
+ * of two takes a block, so what a message may have is bounded.  Return: false, and a failure, when
+ * that is exceeded. */
 static bool charge(struct sx_wire_reader *r, size_t count, size_t size)
 {
     const size_t left = SX_CODEC_MEMORY_MAX - r->memory;
@@ -198,26 +198,24 @@ static uint64_t get_integer(struct sx_wire_reader *r, const struct sx_type *from
     return row->number == SX_NUMBER_BOOL ? number != 0 : kept;
 }
 
-static uint64_t get_numbered(struct sx_wire_reader *r, const struct sx_type *row)
+/* Read the number of a type before elements that have one, once for all of them.  Return: how each
+ * is written; NULL: a failure. */
+static const struct sx_type *get_wire_type(struct sx_wire_reader *r, enum how how,
+                                           const struct sx_type *row)
 {
-    const struct sx_type *from = row;
+    const struct sx_type *const type = how == PROCESS ? sx_type_find(PMIX_UINT32)
+                                       : how == WORD  ? sx_type_find(PMIX_INT)
+                                                      : row;
+    const struct sx_type *found = type;
 
-    if (r->form.encoding == SX_WIRE_V3) {
-        from = sx_type_find(get_type(r));
-        if (from == NULL || from->number != row->number) {
+    if (how == PROCESS || ((how == NUMBERED || how == WORD) && r->form.encoding == SX_WIRE_V3)) {
+        found = sx_type_find(get_type(r));
+        if (found == NULL || found->number != type->number || (how == PROCESS && found != type)) {
             sx_wire_fail(r, PMIX_ERR_PACK_MISMATCH);
-            return 0;
+            return NULL;
         }
     }
-    return get_integer(r, from, row);
-}
-
-static uint64_t get_pid(struct sx_wire_reader *r)
-{
-    if (get_type(r) != PMIX_UINT32) {
-        sx_wire_fail(r, PMIX_ERR_PACK_MISMATCH);
-    }
-    return sx_wire_get_uint(r, sizeof(uint32_t));
+    return found;
 }
 
 static void get_decimal(struct sx_wire_reader *r, void *dst, size_t size)
@@ -231,7 +229,10 @@ static void get_decimal(struct sx_wire_reader *r, void *dst, size_t size)
 
 static size_t get_size(struct sx_wire_reader *r)
 {
-    return (size_t)get_numbered(r, sx_type_find(PMIX_SIZE));
+    const struct sx_type *const row = sx_type_find(PMIX_SIZE);
+    const struct sx_type *const from = get_wire_type(r, NUMBERED, row);
+
+    return from == NULL ? 0 : (size_t)get_integer(r, from, row);
 }
 
 static void get_string(struct sx_wire_reader *r, char **out)
@@ -460,23 +461,22 @@ static void get_members(struct sx_wire_reader *r, void *element, const struct sx
     }
 }
 
+/* @from: get_wire_type. */
 static void get_element(struct sx_wire_reader *r, void *dst, const struct sx_type *row,
-                        pmix_data_type_t type, unsigned depth)
+                        const struct sx_type *from, pmix_data_type_t type, unsigned depth)
 {
     uint64_t number = 0;
 
     switch (how_of(type, r->form.encoding)) {
     case INTEGER:
-        number = get_integer(r, row, row);
-        break;
     case NUMBERED:
-        number = get_numbered(r, row);
+        number = get_integer(r, from, row);
         break;
     case WORD:
-        number = get_numbered(r, sx_type_find(PMIX_INT));
+        number = get_integer(r, from, sx_type_find(PMIX_INT));
         break;
     case PROCESS:
-        number = get_pid(r);
+        number = sx_wire_get_uint(r, sizeof(uint32_t));
         break;
     case MOMENT:
         number = sx_wire_get_uint(r, sizeof(uint64_t));
@@ -508,9 +508,12 @@ static void get_elements(struct sx_wire_reader *r, void *dst, size_t count, pmix
                          unsigned depth)
 {
     const struct sx_type *const row = sx_type_find(type);
+    const struct sx_type *const from = count == 0
+                                           ? NULL
+                                           : get_wire_type(r, how_of(type, r->form.encoding), row);
 
     for (size_t i = 0; i < count && r->failed == PMIX_SUCCESS; i++) {
-        get_element(r, (char *)dst + i * row->size_bytes, row, type, depth);
+        get_element(r, (char *)dst + i * row->size_bytes, row, from, type, depth);
     }
 }
 
@@ -678,12 +681,14 @@ static void put_integer(struct sx_wire_writer *w, const void *src, const struct 
     }
 }
 
-static void put_numbered(struct sx_wire_writer *w, const void *src, const struct sx_type *row)
+/* Write the number of a type before elements that have one: get_wire_type. */
+static void put_wire_type(struct sx_wire_writer *w, enum how how)
 {
-    if (w->form.encoding == SX_WIRE_V3) {
-        put_type(w, row->size_bytes == sizeof(uint64_t) ? PMIX_UINT64 : PMIX_INT32);
+    if (how == PROCESS) {
+        put_type(w, PMIX_UINT32);
+    } else if (w->form.encoding == SX_WIRE_V3 && (how == NUMBERED || how == WORD)) {
+        put_type(w, how == NUMBERED ? PMIX_UINT64 : PMIX_INT32);
     }
-    put_integer(w, src, row);
 }
 
 static void put_decimal(struct sx_wire_writer *w, const void *src, size_t size)
@@ -704,7 +709,8 @@ static void put_decimal(struct sx_wire_writer *w, const void *src, size_t size)
 
 static void put_size(struct sx_wire_writer *w, size_t size)
 {
-    put_numbered(w, &size, sx_type_find(PMIX_SIZE));
+    put_wire_type(w, NUMBERED);
+    put_integer(w, &size, sx_type_find(PMIX_SIZE));
 }
 
 static void put_bytes(struct sx_wire_writer *w, const pmix_byte_object_t *bytes)
@@ -821,16 +827,13 @@ static void put_element(struct sx_wire_writer *w, const void *src, const struct 
 {
     switch (how_of(type, w->form.encoding)) {
     case INTEGER:
+    case NUMBERED:
         put_integer(w, src, row);
         break;
-    case NUMBERED:
-        put_numbered(w, src, row);
-        break;
     case WORD:
-        put_numbered(w, src, sx_type_find(PMIX_INT));
+        put_integer(w, src, sx_type_find(PMIX_INT));
         break;
     case PROCESS:
-        put_type(w, PMIX_UINT32);
         put_integer(w, src, sx_type_find(PMIX_UINT32));
         break;
     case MOMENT:
@@ -866,6 +869,9 @@ static void put_elements(struct sx_wire_writer *w, const void *src, size_t count
 {
     const struct sx_type *const row = sx_type_find(type);
 
+    if (count > 0) {
+        put_wire_type(w, how_of(type, w->form.encoding));
+    }
     for (size_t i = 0; i < count && w->failed == PMIX_SUCCESS; i++) {
         put_element(w, (const char *)src + i * (row == NULL ? 0 : row->size_bytes), row, type,
                     depth);

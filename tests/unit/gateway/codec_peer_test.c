@@ -79,43 +79,43 @@ static bool is_compared(pmix_data_type_t type)
            type != PMIX_VALUE;
 }
 
-union element {
+union elements {
     max_align_t align;
-    char bytes[2048];
+    char bytes[4096];
 };
 
-static void free_element(union element *element, pmix_data_type_t type)
-{
-    sx_elements_destruct(element, 1, type);
-}
-
-/* Whether the peer writes the bytes that we write. */
-static unsigned compare_one(pmix_data_type_t type, unsigned seed)
+/* Whether the peer writes the bytes that we write for a pack of @count elements. */
+static unsigned compare(pmix_data_type_t type, unsigned seed, int32_t count)
 {
     struct sx_wire_writer ours = { .form = { .encoding = SX_WIRE_V41 } };
+    const size_t size = sx_type_find(type)->size_bytes;
     pmix_data_buffer_t theirs = { 0 };
-    union element in = { .bytes = { 0 } }, out = { .bytes = { 0 } };
-    int32_t count = 1;
+    union elements in = { .bytes = { 0 } }, out = { .bytes = { 0 } };
+    int32_t room = count;
     pmix_status_t rc;
 
-    sample_element(&in, type, seed, 1);
-    sx_codec_pack(&ours, type, &in, 1);
+    cr_assert_leq((size_t)count * size, sizeof(in));
+    for (int32_t i = 0; i < count; i++) {
+        sample_element(in.bytes + (size_t)i * size, type, seed + (unsigned)i, 1);
+    }
+    sx_codec_pack(&ours, type, &in, (size_t)count);
     if (ours.failed != PMIX_SUCCESS) {
-        free_element(&in, type);
+        sx_elements_destruct(&in, (size_t)count, type);
         sx_wire_writer_deinit(&ours);
         return 0;
     }
-    rc = peer.pack(NULL, &theirs, &in, 1, type);
+    rc = peer.pack(NULL, &theirs, &in, count, type);
     cr_assert_eq(rc, PMIX_SUCCESS, "type %u seed %u: %d", type, seed, rc);
-    cr_assert_eq(theirs.bytes_used, ours.size, "type %u seed %u: %zu not %zu", type, seed,
-                 ours.size, theirs.bytes_used);
-    cr_expect_arr_eq(theirs.base_ptr, ours.bytes, ours.size, "type %u seed %u", type, seed);
-    rc = peer.unpack(NULL, &theirs, &out, &count, type);
+    cr_assert_eq(theirs.bytes_used, ours.size, "%d of type %u seed %u: %zu not %zu", count, type,
+                 seed, ours.size, theirs.bytes_used);
+    cr_expect_arr_eq(theirs.base_ptr, ours.bytes, ours.size, "%d of type %u seed %u", count, type,
+                     seed);
+    rc = peer.unpack(NULL, &theirs, &out, &room, type);
     cr_expect_eq(rc, PMIX_SUCCESS, "type %u seed %u: %d", type, seed, rc);
     free(theirs.base_ptr);
-    free_element(&in, type);
+    sx_elements_destruct(&in, (size_t)count, type);
     sx_wire_writer_deinit(&ours);
-    return 1;
+    return (unsigned)count;
 }
 
 Test(codec_peer, elements_of_every_type_are_the_bytes_of_the_other_library)
@@ -127,7 +127,7 @@ Test(codec_peer, elements_of_every_type_are_the_bytes_of_the_other_library)
         if (is_compared(type)) {
             types++;
             for (unsigned seed = 0; seed < SEEDS; seed++) {
-                compared += compare_one(type, seed);
+                compared += compare(type, seed, 1) + compare(type, seed, 3);
             }
         }
     }

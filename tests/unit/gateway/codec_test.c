@@ -93,6 +93,12 @@ Test(codec, packs_in_v3_are_big_endian)
     expect_bytes(&w, "00 00 00 01 00 0f 00 00 00 00 00 00 00 05", "SIZE 5");
     sx_codec_put_text(&w, "a");
     expect_bytes(&w, "00 00 00 01 00 00 00 02 61 00", "STRING a");
+    sx_codec_pack(&w, PMIX_SIZE, (const size_t[]){ 5, 6 }, 2);
+    expect_bytes(&w, "00 00 00 02 00 0f 00 00 00 00 00 00 00 05 00 00 00 00 00 00 00 06", "2 SIZE");
+    sx_codec_pack(&w, PMIX_INT, (const int[]){ 5, -1 }, 2);
+    expect_bytes(&w, "00 00 00 02 00 09 00 00 00 05 ff ff ff ff", "2 INT");
+    sx_codec_pack(&w, PMIX_PID, (const pid_t[]){ 5, 6 }, 2);
+    expect_bytes(&w, "00 00 00 02 00 0e 00 00 00 05 00 00 00 06", "2 PID");
 }
 
 static bool is_tried(pmix_data_type_t type, enum sx_encoding encoding)
