@@ -675,13 +675,18 @@ void sx_group_construct_receive(struct sx_collective *collective, struct sx_clie
 void sx_group_construct_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
                                uint64_t next)
 {
-    SX_LIST_EACH(it, &server->collective.all) {
-        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+    uint64_t looks = 0;
+
+    SX_LIST_EACH(it, &client->operations) {
+        const struct sx_member *const member = SX_LIST_ENTRY(it, struct sx_member, of_client);
+        struct sx_collective *const collective = sx_collective_of(member);
 
         if (collective->plan != NULL) {
             sx_group_lead_missed(&collective->plan->lead, client, first, next);
         }
+        looks++;
     }
+    sx_share_charge(server, client, looks / NAMED_PER_UNIT);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */

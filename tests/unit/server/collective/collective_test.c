@@ -1004,6 +1004,7 @@ static pmix_status_t others_untouched(struct sx_server *server, void *arg)
     sx_collective_client_gone(server, client_of(server, OTHER));
     sx_collective_client_withdrew(server, client_of(server, OTHER), 0);
     sx_collective_client_connected(server, client_of(server, OTHER));
+    sx_group_construct_missed(server, client_of(server, OTHER), 1, 2);
     server->collective.all = all;
     client_of(server, THIRD)->state = SX_CLIENT_REGISTERED;
     return PMIX_SUCCESS;

@@ -66,6 +66,12 @@ static void open_construct(uint8_t group)
         built.members.all[rank].client = sx_client_retain(clients[rank]);
     }
     qsort(built.members.all, SIZE, sizeof(struct sx_member), by_address);
+    for (uint32_t i = 0; i < SIZE; i++) {
+        struct sx_member *const member = &built.members.all[i];
+
+        member->members = &built.members;
+        sx_list_append(&member->client->operations, &member->of_client);
+    }
     is_over = is_notified = false;
 }
 
@@ -345,7 +351,7 @@ Test(group_lead, asks_only_those_again_who_have_lost_the_question)
     sx_group_lead_missed(&plan->lead, clients[2], 1, 9); /* it has ended */
     bare_much_later(&server);
     cr_expect_eq(job->events.newest, 1);
-    sx_group_lead_missed(&plan->lead, clients[0], 1, 2);
+    sx_group_construct_missed(&server, clients[0], 1, 2);
     bare_much_later(&server);
     cr_assert_eq(job->events.newest, 2);
     cr_expect(sx_event_block_aims_at(newest(), "job", 0));
