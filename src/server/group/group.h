@@ -238,9 +238,12 @@ void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 /* The host takes @name: invitations to groups of that name end with PMIX_ERR_EXISTS. */
 void sx_invite_name_claimed(struct sx_server *server, const char *name);
 
-/* struct sx_family's events_missed: questions that @client has lost are sent to it again. */
+/* struct sx_family's events_missed: questions that @client has lost are sent to it again, in steps,
+ * for which it is charged. */
 void sx_invite_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
                       uint64_t next);
+/* Ask up to *@left of them, and count it down.  Return: whether none is left. */
+bool sx_invite_asks_again(struct sx_server *server, size_t *left);
 
 /* @client ends: it no longer invites, and is no longer a guest.  When there are many invitations,
  * the inviters are informed in steps, a turn each. */

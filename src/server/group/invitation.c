@@ -89,6 +89,7 @@ void sx_invitation_free(struct sx_invitation *invitation)
     while ((node = sx_list_pop(&invitation->guests)) != NULL) {
         struct sx_guest *const guest = SX_LIST_ENTRY(node, struct sx_guest, link);
 
+        sx_list_remove(&guest->asked);
         sx_client_release(guest->client);
         gifts_clear(guest);
         free(guest);

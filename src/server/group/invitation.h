@@ -52,7 +52,9 @@ struct sx_guest {
     bool is_lost;     /* its process has ended, which is not acted on yet */
     uint8_t receives; /* SX_HEARS_*: questions that it can answer, once it has accepted */
     /* A question about this guest that the inviter has been asked, and not answered. */
-    struct sx_list asked; /* invitation.asked; in no list: no question */
+    struct sx_list
+        asked; /* invitation.asked; server.missed: it is lost, and asked again soon; in no
+                           * list: no question */
     uint64_t question;
     uint64_t notified; /* number of that event, among those of the inviter's home */
     bool is_awaited;

@@ -65,8 +65,28 @@ bool sx_invite_losses_act(struct sx_server *server, size_t *left)
     return sx_list_empty(lost);
 }
 
+/* ---- questions that are lost ----------------------------------------------------------------- */
+
+#define ASKS_STEP 256u /* questions that are asked again, in one turn */
+
+bool sx_invite_asks_again(struct sx_server *server, size_t *left)
+{
+    struct sx_list *const missed = &server->group.missed;
+
+    for (; *left > 0 && !sx_list_empty(missed); --*left) {
+        struct sx_guest *const guest = SX_LIST_ENTRY(missed->next, struct sx_guest, asked);
+
+        sx_list_remove(&guest->asked);
+        sx_invite_ask(server, guest);
+        sx_invite_judge(server, guest->invitation);
+    }
+    return sx_list_empty(missed);
+}
+
 void sx_invites_init(struct sx_server *server)
 {
+    sx_list_init(&server->group.missed);
+    sx_steps_init(&server->group.asks, server, sx_invite_asks_again, ASKS_STEP);
     sx_list_init(&server->group.lost);
     sx_steps_init(&server->group.losses, server, sx_invite_losses_act, LOSSES_STEP);
 }
@@ -437,11 +457,11 @@ void sx_invite_receive(struct sx_server *server, struct sx_invitation *invitatio
     }
 }
 
-/* Add the guests whose questions were in these events to the inviter. */
-static size_t missed_list(const struct sx_invitation *invitation, uint64_t first, uint64_t next,
-                          struct sx_list *ret)
+/* Add the guests whose questions were in these events to the inviter.  Return: what that costs. */
+static uint64_t missed_list(const struct sx_invitation *invitation, uint64_t first, uint64_t next,
+                            struct sx_list *ret)
 {
-    size_t looks = 0;
+    uint64_t looks = 0;
 
     SX_LIST_EACH(it, &invitation->asked) {
         const uint64_t notified = SX_LIST_ENTRY(it, struct sx_guest, asked)->notified;
@@ -449,6 +469,7 @@ static size_t missed_list(const struct sx_invitation *invitation, uint64_t first
         if (notified >= first && notified < next) {
             sx_list_remove(it);
             sx_list_append(ret, it);
+            looks += LOOKS_PER_UNIT; /* to ask again */
         }
         looks++;
     }
@@ -458,9 +479,8 @@ static size_t missed_list(const struct sx_invitation *invitation, uint64_t first
 void sx_invite_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
                       uint64_t next)
 {
-    struct sx_list missed = SX_LIST_INIT(missed);
-    struct sx_list *node;
-    size_t looks = 0;
+    struct sx_list *const missed = &server->group.missed;
+    uint64_t looks = 0;
 
     SX_LIST_EACH(it, &client->guests) {
         struct sx_invitation *const invitation =
@@ -469,13 +489,13 @@ void sx_invite_missed(struct sx_server *server, struct sx_client *client, uint64
         if (invitation->lead != NULL) {
             sx_group_lead_missed(invitation->lead, client, first, next);
         } else if (invitation->inviter == client) {
-            looks += missed_list(invitation, first, next, &missed);
+            looks += missed_list(invitation, first, next, missed);
         }
         looks++;
     }
     sx_share_charge(server, client, looks / LOOKS_PER_UNIT);
-    while ((node = sx_list_pop(&missed)) != NULL) {
-        sx_invite_ask(server, SX_LIST_ENTRY(node, struct sx_guest, asked));
+    if (!sx_list_empty(missed)) {
+        sx_steps_go(&server->group.asks);
     }
 }
 

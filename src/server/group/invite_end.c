@@ -19,7 +19,8 @@
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Send the inviter an event about the change of @guest; the inviter may answer it. */
+/* Send the inviter an event about the change of @guest; the inviter may answer it.  Nothing is
+ * asked, or awaited, about one that is invited again, or whose job has gone. */
 void sx_invite_ask(struct sx_server *server, struct sx_guest *guest)
 {
     static const struct {
@@ -39,7 +40,10 @@ void sx_invite_ask(struct sx_server *server, struct sx_guest *guest)
 
     if (invitation->lead != NULL) {
         sx_guest_ask(guest, server->group.question_last, false);
-    } else if (inviter->nspace != NULL && guest->client->nspace != NULL) {
+    } else if (guest->state == SX_GUEST_ASKED || inviter->nspace == NULL ||
+               guest->client->nspace == NULL) {
+        sx_guest_settle(guest);
+    } else {
         const pmix_proc_t to = sx_nspace_proc(inviter->nspace, inviter->rank);
 
         sx_guest_ask(guest, server->group.question_last,

@@ -322,6 +322,8 @@ struct sx_group_state {
     struct sx_table guests;      /* of all invitations, by invitation and client */
     struct sx_list lost;         /* struct sx_guest whose processes have ended: invite.c ... */
     struct sx_steps losses;      /* ... acts on each, in steps */
+    struct sx_list missed;       /* guests about whom a question was lost ... */
+    struct sx_steps asks;        /* ... which is asked again, in steps */
 };
 
 /* event */

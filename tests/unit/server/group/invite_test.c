@@ -809,6 +809,100 @@ Test(invite, waits_for_what_follows_from_ends_that_it_has_not_looked_at)
     inviters_end();
 }
 
+/* ---- many questions are lost ------------------------------------------------------------------ */
+
+#define ASKS_A_TURN 256u
+#define LOST (3 * ASKS_A_TURN)
+
+/* Guest 0 declines all of these, and the inviter has lost the questions about that. */
+static void many_are_lost(void)
+{
+    const struct sx_eventlog *const events = &clients[0]->nspace->events;
+    const uint32_t spent = clients[INVITER]->share.spent;
+    static const uint32_t guest = 0;
+    char name[32];
+
+    limit_ns = UINT64_MAX / 4;
+    inviter_receives = RECEIVES_NEWS;
+    for (unsigned i = 0; i < LOST; i++) {
+        group_name(i, name);
+        send_invite(INVITER, name, &guest, 1);
+        send_join(0, name, false, INVITER);
+    }
+    const uint64_t newest = events->newest;
+
+    sx_invite_missed(&server, clients[INVITER], 1, newest + 1);
+    cr_expect_eq(events->newest, newest + ASKS_A_TURN);
+    cr_expect_geq(clients[INVITER]->share.spent - spent, LOST, "it pays for all");
+    sx_invite_missed(&server, clients[INVITER], 1, newest + 1);
+    cr_expect_eq(events->newest, newest + ASKS_A_TURN, "each is asked again once");
+}
+
+static void inviter_ends(void)
+{
+    sx_invite_client_gone(&server, clients[INVITER]);
+    bare_call(&server, NULL, NULL);
+    sx_pending_client_gone(&server, clients[INVITER]);
+    cr_expect(sx_list_empty(&server.group.missed));
+}
+
+Test(invite, asks_its_inviter_again_in_steps_what_it_has_lost)
+{
+    char last[32];
+
+    many_are_lost();
+    const uint64_t newest = clients[0]->nspace->events.newest;
+
+    group_name(LOST - 1, last);
+    send_word(INVITER, last, question_about(last, 0), SX_GROUP_SAYS_NOTHING);
+    cr_expect_not_null(sx_invitation_next(&server, last, NULL), "it is still to be asked");
+    bare_call(&server, NULL, NULL);
+    cr_expect_eq(clients[0]->nspace->events.newest, newest + LOST - ASKS_A_TURN);
+    send_word(INVITER, last, question_about(last, 0), SX_GROUP_SAYS_NOTHING);
+    cr_expect_null(sx_invitation_next(&server, last, NULL));
+    inviter_ends();
+}
+
+/* The last group's guest is invited again before its inviter is asked again. */
+Test(invite, asks_nothing_again_about_a_guest_that_is_invited_again)
+{
+    const struct sx_eventlog *const events = &clients[0]->nspace->events;
+    static const uint32_t guest = 0;
+    char last[32];
+
+    many_are_lost();
+    group_name(LOST - 1, last);
+    send_invite(INVITER, last, &guest, 1);
+    const uint64_t newest = events->newest;
+
+    bare_call(&server, NULL, NULL);
+    cr_expect_eq(events->newest, newest + LOST - ASKS_A_TURN - 1);
+    cr_expect_eq(sx_invitation_next(&server, last, NULL)->awaited, 0);
+    inviter_ends();
+}
+
+/* The job of the guest is removed before all questions about it are asked again. */
+Test(invite, awaits_nothing_about_a_guest_whose_job_has_gone)
+{
+    struct sx_nspace *const job = clients[0]->nspace;
+
+    many_are_lost();
+    clients[0]->nspace = NULL;
+    bare_call(&server, NULL, NULL);
+    clients[0]->nspace = job;
+    cr_expect_eq(server.group.invitations.count, ASKS_A_TURN);
+    inviter_ends();
+}
+
+Test(invite, asks_nothing_again_when_its_inviter_has_gone)
+{
+    many_are_lost();
+    const uint64_t newest = clients[0]->nspace->events.newest;
+
+    inviter_ends();
+    cr_expect_eq(clients[0]->nspace->events.newest, newest);
+}
+
 /* One that invites to many groups has left: nobody of them can lead. */
 Test(invite, of_an_inviter_to_many_groups_fail_a_thousand_a_turn)
 {
