@@ -8,7 +8,7 @@
  *
  * A request names no key, so the answer contains all data; it waits for the rank's first commit.
  * A rank that has finalized without one is not waited for.  Data that fits in one turn is packed
- * at once. */
+ * at once.  Requests for little data overtake those for much (server/model/steps.h). */
 #include "server/data/data.h"
 
 #include <stdlib.h>
@@ -24,7 +24,8 @@
 #define STEP_BYTES ((size_t)512 << 10)
 
 struct request {
-    struct sx_list link; /* client.requests while it waits; then server.data.packs */
+    struct sx_list link;         /* client.requests while it waits */
+    struct sx_steps_entry entry; /* of server.data.packs, then */
     struct sx_client *client;
     struct sx_lane_mark mark; /* everything in the rank's lane at the time of the request belongs to
                                * the answer */
@@ -68,25 +69,27 @@ static pmix_status_t request_step(struct request *request, size_t *left)
 
 static void packed(struct request *request, pmix_status_t status)
 {
-    sx_list_remove(&request->link);
+    sx_list_remove(&request->entry.link);
     sx_client_release(request->client);
     request_end(request, status);
 }
 
+static bool pack_some(struct sx_steps_entry *entry, size_t *left)
+{
+    struct request *const request = SX_CONTAINER(entry, struct request, entry);
+    const pmix_status_t rc = request_step(request, left);
+
+    if (rc == PMIX_ERR_WOULD_BLOCK) { /* too many restarts would cost a copy in one turn */
+        entry->is_long |= request->pack.restarts > 0 || request->pack.value.restarts > 0;
+        return false;
+    }
+    packed(request, rc);
+    return true;
+}
+
 static bool packs_step(struct sx_server *server, size_t *left)
 {
-    struct sx_list *const packs = &server->data.packs;
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    while (rc != PMIX_ERR_WOULD_BLOCK && *left > 0 && !sx_list_empty(packs)) {
-        struct request *const request = SX_LIST_ENTRY(packs->next, struct request, link);
-
-        rc = request_step(request, left);
-        if (rc != PMIX_ERR_WOULD_BLOCK) {
-            packed(request, rc);
-        }
-    }
-    return sx_list_empty(packs);
+    return sx_steps_queue_do(&server->data.packing, &server->data.packs, pack_some, left);
 }
 
 static struct sx_steps *steps_of(struct sx_server *server)
@@ -94,7 +97,7 @@ static struct sx_steps *steps_of(struct sx_server *server)
     struct sx_data_state *const state = &server->data;
 
     if (state->packing.server == NULL) {
-        sx_list_init(&state->packs);
+        sx_steps_queue_init(&state->packs);
         sx_steps_init(&state->packing, server, packs_step, STEP_BYTES);
     }
     return &state->packing;
@@ -102,8 +105,11 @@ static struct sx_steps *steps_of(struct sx_server *server)
 
 void sx_dmodex_deinit(struct sx_server *server)
 {
-    while (server->data.packing.server != NULL && !sx_list_empty(&server->data.packs)) {
-        packed(SX_LIST_ENTRY(server->data.packs.next, struct request, link), PMIX_ERR_NOT_FOUND);
+    struct sx_steps_entry *entry;
+
+    while (server->data.packing.server != NULL &&
+           (entry = sx_steps_queue_first(&server->data.packs)) != NULL) {
+        packed(SX_CONTAINER(entry, struct request, entry), PMIX_ERR_NOT_FOUND);
     }
 }
 
@@ -123,7 +129,7 @@ static void request_pack(struct request *request)
     struct sx_steps *const steps = steps_of(sx_server_get());
 
     sx_client_retain(client);
-    sx_list_append(&sx_server_get()->data.packs, &request->link);
+    sx_steps_queue_add(&sx_server_get()->data.packs, &request->entry);
     sx_steps_go(steps);
 }
 

@@ -354,9 +354,9 @@ struct sx_data_state {
     struct sx_waiting waiting;
     uint64_t get_patience_ns; /* waiting_gets.c; 0: no end */
     struct sx_incomings incomings;
-    struct sx_list packs;     /* dmodex.c: requests whose answer is being packed, the next first */
-    struct sx_steps packing;  /* packs a part of it */
-    uint64_t generation_last; /* the highest of the stores that have ended */
+    struct sx_steps_queue packs; /* dmodex.c: requests whose answer is being packed ... */
+    struct sx_steps packing;     /* ... some of them in each turn */
+    uint64_t generation_last;    /* the highest of the stores that have ended */
 };
 
 /* publish */

@@ -95,3 +95,70 @@ void sx_steps_later(struct sx_steps *steps)
         rest_post(steps);
     }
 }
+
+/* ---- a queue --------------------------------------------------------------------------------- */
+
+void sx_steps_queue_init(struct sx_steps_queue *queue)
+{
+    sx_list_init(&queue->shorts);
+    sx_list_init(&queue->longs);
+}
+
+void sx_steps_queue_add(struct sx_steps_queue *queue, struct sx_steps_entry *entry)
+{
+    sx_list_append(entry->is_long ? &queue->longs : &queue->shorts, &entry->link);
+}
+
+static struct sx_steps_entry *first_of(const struct sx_list *list)
+{
+    return sx_list_empty(list) ? NULL : SX_LIST_ENTRY(list->next, struct sx_steps_entry, link);
+}
+
+struct sx_steps_entry *sx_steps_queue_first(const struct sx_steps_queue *queue)
+{
+    struct sx_steps_entry *const entry = first_of(&queue->longs);
+
+    return entry != NULL ? entry : first_of(&queue->shorts);
+}
+
+/* Do up to @some pieces of the first short entry, which is behind the others then.  Its end may
+ * begin other work, which counts *@left down, too. */
+static void short_do(const struct sx_steps *steps, struct sx_steps_queue *queue,
+                     sx_steps_entry_fn fn, size_t some, size_t *left)
+{
+    struct sx_steps_entry *const entry = first_of(&queue->shorts);
+    size_t rest = some;
+
+    *left -= some;
+    if (!fn(entry, &rest)) {
+        entry->done += some;
+        entry->is_long = entry->is_long || entry->done >= SX_STEPS_SHORT_TURNS * steps->max;
+        sx_list_remove(&entry->link);
+        sx_steps_queue_add(queue, entry);
+    }
+    *left += rest;
+}
+
+/* Until @keep are left. */
+static void shorts_do(const struct sx_steps *steps, struct sx_steps_queue *queue,
+                      sx_steps_entry_fn fn, size_t keep, size_t *left)
+{
+    const size_t round = steps->max / SX_STEPS_ROUND_PARTS + 1;
+
+    while (*left > keep && !sx_list_empty(&queue->shorts)) {
+        short_do(steps, queue, fn, round < *left - keep ? round : *left - keep, left);
+    }
+}
+
+bool sx_steps_queue_do(const struct sx_steps *steps, struct sx_steps_queue *queue,
+                       sx_steps_entry_fn fn, size_t *left)
+{
+    bool is_done = true;
+
+    shorts_do(steps, queue, fn, sx_list_empty(&queue->longs) ? 0 : *left / 4 * 3, left);
+    while (is_done && *left > 0 && !sx_list_empty(&queue->longs)) {
+        is_done = fn(first_of(&queue->longs), left);
+    }
+    shorts_do(steps, queue, fn, 0, left);
+    return sx_list_empty(&queue->shorts) && sx_list_empty(&queue->longs);
+}

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "control/loop.h"
 
 struct sx_server;
@@ -49,5 +50,36 @@ void sx_steps_go(struct sx_steps *steps);
 
 /* There is work, of which this turn has done enough. */
 void sx_steps_later(struct sx_steps *steps);
+
+/* Entries of any length whose pieces are done by one struct sx_steps.
+ *
+ *     SHORT --SX_STEPS_SHORT_TURNS times the pieces of a turn--> LONG --> done
+ *        \--is done, some in each round--------------------------------^
+ *
+ * A short entry overtakes the long ones: the short ones take turns, and have a quarter of the
+ * pieces.  Long ones are done one after the other with the rest: so only the first of them holds
+ * much memory, and what is read for it seldom changes meanwhile. */
+#define SX_STEPS_SHORT_TURNS 2u
+#define SX_STEPS_ROUND_PARTS 8u /* of the pieces of a turn, for one short entry at a time */
+struct sx_steps_entry {
+    struct sx_list link;
+    size_t done;  /* pieces; zeroed before it is added */
+    bool is_long; /* its owner may set it: the entry is better done without a pause */
+};
+struct sx_steps_queue {
+    struct sx_list shorts, longs;
+};
+
+/* Do up to *@left pieces of @entry, and count *@left down.  Return: whether @entry is done, and has
+ * left its list; else *@left is 0. */
+typedef bool (*sx_steps_entry_fn)(struct sx_steps_entry *entry, size_t *left);
+
+void sx_steps_queue_init(struct sx_steps_queue *queue);
+void sx_steps_queue_add(struct sx_steps_queue *queue, struct sx_steps_entry *entry);
+/* Return: NULL when there is none. */
+struct sx_steps_entry *sx_steps_queue_first(const struct sx_steps_queue *queue);
+/* For the function of @steps, with its *@left.  Return: whether nothing is left. */
+bool sx_steps_queue_do(const struct sx_steps *steps, struct sx_steps_queue *queue,
+                       sx_steps_entry_fn fn, size_t *left);
 
 #endif

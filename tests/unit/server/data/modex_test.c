@@ -453,7 +453,17 @@ struct notified {
     unsigned count;
     pmix_status_t status;
     size_t size;
+    unsigned turn; /* of those in which answers are packed */
 };
+
+/* The turns of a loop in which answers are packed. */
+static struct {
+    struct notified *first, *second;
+    struct sx_loop_post post;
+    unsigned turns;
+    unsigned goes_in; /* this one: rank 1 is removed; 0: it stays */
+    unsigned ends_in; /* this one: the server ends */
+} packing;
 
 static void on_notified(pmix_status_t status, char *bytes, size_t size, void *cbdata)
 {
@@ -463,6 +473,7 @@ static void on_notified(pmix_status_t status, char *bytes, size_t size, void *cb
     notified->count++;
     notified->status = status;
     notified->size = size;
+    notified->turn = packing.turns;
 }
 
 static pmix_proc_t asked;
@@ -604,24 +615,15 @@ Test(dmodex, of_a_member_of_connected_ones_is_of_the_process_itself)
 #define MUCH ((size_t)8 << 20)
 #define TURN ((size_t)512 << 10) /* packed in one */
 
-/* The turns of a loop in which answers are packed. */
-static struct {
-    struct notified *first, *second;
-    struct sx_loop_post post;
-    unsigned turns;
-    unsigned goes_in; /* this one: rank 1 is removed; 0: it stays */
-    unsigned ends_in; /* this one: the server ends */
-} packing;
-
 static void packing_watch(void *arg, uint64_t now_ns)
 {
     struct sx_data_state *const data = &server.data;
 
     (void)now_ns;
-    if (data->packing.server != NULL && !sx_list_empty(&data->packs)) {
+    if (data->packing.server != NULL && sx_steps_queue_first(&data->packs) != NULL) {
         packing.turns++;
         cr_expect(packing.first->count == 0 || packing.turns > MUCH / TURN, "not all in one turn");
-        cr_expect_eq(packing.second->count, 0, "they are packed one after the other");
+        cr_expect_eq(packing.second->count, 0, "most of it is packed after that of the first");
     }
     if (packing.turns == packing.goes_in && packing.goes_in != 0) {
         packing.goes_in = 0;
@@ -629,7 +631,7 @@ static void packing_watch(void *arg, uint64_t now_ns)
     }
     if (packing.turns == packing.ends_in && packing.ends_in != 0) {
         sx_dmodex_deinit(&server);
-        cr_expect(sx_list_empty(&data->packs));
+        cr_expect_null(sx_steps_queue_first(&data->packs));
     }
     packing.post = (struct sx_loop_post){ .fn = packing_watch, .arg = arg };
     (void)sx_loop_post(server.loop, &packing.post); /* refused at the end of the run */
@@ -695,6 +697,36 @@ Test(dmodex, of_much_data_is_packed_in_steps)
         cr_expect_eq(notified[i].status, PMIX_SUCCESS);
         cr_expect_gt(notified[i].size, MUCH);
     }
+}
+
+static struct sx_loop_post little_post;
+
+/* Rank 0, which has put little, is asked for while much of rank 1 is packed. */
+static void ask_for_little(void *notified, uint64_t now_ns)
+{
+    PMIx_Load_procid(&asked, "job", 0);
+    if (packing.turns < 6) {
+        struct sx_loop_post *const post = &little_post;
+
+        *post = (struct sx_loop_post){ .fn = ask_for_little, .arg = notified };
+        cr_assert_eq(sx_loop_post(server.loop, post), PMIX_SUCCESS);
+        return;
+    }
+    ask_now(notified, now_ns);
+}
+
+Test(dmodex, of_little_data_overtakes_that_of_much)
+{
+    struct notified notified[2], little = { 0 };
+    struct sx_timer begin = { .fn = ask_for_little, .arg = &little };
+
+    client->has_committed = true;
+    cr_assert_eq(sx_timer_add(server.loop, &begin, 0), PMIX_SUCCESS);
+    ask_much(notified, 0, 0);
+    cr_expect_eq(little.count, 1);
+    cr_expect_eq(little.status, PMIX_SUCCESS);
+    cr_expect_leq(little.turn, 6 + 2, "%u", little.turn);
+    cr_expect_gt(notified[0].turn, little.turn + 2, "which goes on");
 }
 
 Test(dmodex, of_one_who_is_removed_while_it_is_packed_is_not_found)

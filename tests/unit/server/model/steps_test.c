@@ -82,3 +82,119 @@ Test(steps, do_the_rest_at_once_when_the_loop_stops, .timeout = 60)
     cr_expect_eq(left, 0);
     bare_deinit(&server);
 }
+
+/* ---- entries of any length ------------------------------------------------------------------- */
+
+#define LONG 100000u
+#define SHORTS 6u
+#define QUEUE_MAX 80u
+
+struct entry {
+    struct sx_steps_entry link;
+    size_t left;
+    unsigned turn; /* in which it was done */
+};
+
+static unsigned queue_turn;
+
+static bool entry_do(struct sx_steps_entry *it, size_t *budget)
+{
+    struct entry *const entry = SX_CONTAINER(it, struct entry, link);
+    const size_t pieces = entry->left < *budget ? entry->left : *budget;
+
+    entry->left -= pieces;
+    *budget -= pieces;
+    if (entry->left > 0) {
+        return false;
+    }
+    entry->turn = queue_turn;
+    sx_list_remove(&it->link);
+    return true;
+}
+
+/* A turn.  Return: the pieces that were done. */
+static size_t queue_go(const struct sx_steps *owner, struct sx_steps_queue *queue)
+{
+    size_t budget = QUEUE_MAX;
+    const bool is_done = sx_steps_queue_do(owner, queue, entry_do, &budget);
+
+    queue_turn++;
+    cr_expect_eq(is_done, sx_steps_queue_first(queue) == NULL);
+    cr_expect(is_done || budget == 0, "a turn is used");
+    return QUEUE_MAX - budget;
+}
+
+Test(steps_queue, short_ones_overtake_the_long_ones)
+{
+    static const struct {
+        const char *why;
+        unsigned longs; /* before */
+        bool are_long;  /* as their owner says */
+        size_t pieces;  /* of each of SHORTS, and ... */
+        unsigned turns; /* ... the last of them is done within these */
+    } rows[] = {
+        { "all in one turn", 0, false, QUEUE_MAX / SHORTS, 1 },
+        { "as many as there are turns for", 0, false, QUEUE_MAX, SHORTS },
+        { "a quarter of a turn", 1, false, 3, 1 },
+        { "more than a quarter", 1, false, 10, 3 },
+        { "of many long ones one has pieces", 4, false, 10, 3 },
+        { "of each turn a quarter", 1, false, QUEUE_MAX, 4 * SHORTS },
+        { "one after the other, behind the first", 1, true, 1, LONG / QUEUE_MAX + 1 },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        struct sx_steps owner;
+        struct sx_steps_queue queue;
+        struct entry longs[4], shorts[SHORTS];
+
+        sx_steps_init(&owner, &server, NULL, QUEUE_MAX);
+        sx_steps_queue_init(&queue);
+        for (unsigned k = 0; k < rows[i].longs; k++) {
+            longs[k] = (struct entry){ .left = LONG };
+            sx_steps_queue_add(&queue, &longs[k].link);
+        }
+        for (unsigned k = 0; k < 20 * rows[i].longs; k++) {
+            cr_expect_eq(queue_go(&owner, &queue), QUEUE_MAX);
+        }
+        const size_t first = longs[0].left;
+
+        for (unsigned k = 0; k < SHORTS; k++) {
+            shorts[k] = (struct entry){ .left = rows[i].pieces, .link.is_long = rows[i].are_long };
+            sx_steps_queue_add(&queue, &shorts[k].link);
+        }
+        queue_turn = 1;
+        while (shorts[SHORTS - 1].left > 0) {
+            (void)queue_go(&owner, &queue);
+            cr_assert_leq(queue_turn, rows[i].turns + 1, "%s", rows[i].why);
+        }
+        if (rows[i].longs > 0 && !rows[i].are_long) {
+            cr_expect_geq(first - longs[0].left, (queue_turn - 1) * (QUEUE_MAX / 4 * 3), "%s",
+                          rows[i].why);
+        }
+        for (unsigned k = 1; k < rows[i].longs; k++) {
+            cr_expect_geq(longs[k].left, LONG - (SX_STEPS_SHORT_TURNS + 1) * QUEUE_MAX,
+                          "it holds little while the first is done: %s", rows[i].why);
+        }
+    }
+}
+
+/* A long one may not keep short ones from their turn, nor these each other. */
+Test(steps_queue, a_short_one_ends_whatever_comes_before_it)
+{
+    struct sx_steps owner;
+    struct sx_steps_queue queue;
+    struct entry longs[8], last = { .left = 5 };
+
+    sx_steps_init(&owner, &server, NULL, QUEUE_MAX);
+    sx_steps_queue_init(&queue);
+    for (unsigned k = 0; k < SX_COUNT(longs); k++) {
+        longs[k] = (struct entry){ .left = LONG };
+        sx_steps_queue_add(&queue, &longs[k].link);
+    }
+    sx_steps_queue_add(&queue, &last.link);
+    queue_turn = 1;
+    while (last.left > 0) {
+        (void)queue_go(&owner, &queue);
+    }
+    cr_expect_leq(last.turn, 2, "after a part of each: %u", last.turn);
+}
