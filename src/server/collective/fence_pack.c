@@ -7,7 +7,7 @@
  *
  * Until then the fence counts as one that the host has.  A fence in rounds is packed behind what
  * its round has already, before the host is asked for that.  Those of all fences in one turn have a
- * bound together (server/model/steps.h). */
+ * bound together, and little overtakes much (server/model/steps.h). */
 #include "server/collective/collective.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #define STEP_BYTES ((size_t)512 << 10)
 
 struct sx_fence_pack {
-    struct sx_list link; /* collective_state.packs */
+    struct sx_steps_entry entry; /* of collective_state.packs */
     struct sx_collective *collective;
     sx_packed_fn packed;  /* NULL: then the host is asked */
     struct sx_blob *blob; /* of the round, or ... */
@@ -119,7 +119,7 @@ static pmix_status_t pack_begin(struct sx_fence_pack *pack, struct sx_collective
 
 static void pack_free(struct sx_fence_pack *pack)
 {
-    sx_list_remove(&pack->link);
+    sx_list_remove(&pack->entry.link);
     pack->collective->pack = NULL;
     sx_blob_clear(&pack->own);
     free(pack);
@@ -157,20 +157,32 @@ static void pack_end(struct sx_fence_pack *pack, pmix_status_t rc)
     }
 }
 
+/* Something of it was packed anew.  Without a pause that seldom happens again. */
+static bool has_restarted(const struct sx_fence_pack *pack)
+{
+    return pack->is_begun &&
+           (pack->is_whole ? pack->rank.restarts > 0 || pack->rank.value.restarts > 0
+                           : pack->news.value.restarts > 0);
+}
+
+static bool entry_step(struct sx_steps_entry *entry, size_t *left)
+{
+    struct sx_fence_pack *const pack = SX_CONTAINER(entry, struct sx_fence_pack, entry);
+    const pmix_status_t rc = pack_step(pack, left);
+
+    if (rc == PMIX_ERR_WOULD_BLOCK) {
+        entry->is_long |= has_restarted(pack);
+        return false;
+    }
+    pack_end(pack, rc);
+    return true;
+}
+
 static bool packs_step(struct sx_server *server, size_t *left)
 {
-    struct sx_list *const packs = &server->collective.packs;
-    pmix_status_t rc = PMIX_SUCCESS;
+    struct sx_collective_state *const state = &server->collective;
 
-    while (rc != PMIX_ERR_WOULD_BLOCK && *left > 0 && !sx_list_empty(packs)) {
-        struct sx_fence_pack *const pack = SX_LIST_ENTRY(packs->next, struct sx_fence_pack, link);
-
-        rc = pack_step(pack, left);
-        if (rc != PMIX_ERR_WOULD_BLOCK) {
-            pack_end(pack, rc);
-        }
-    }
-    return sx_list_empty(packs);
+    return sx_steps_queue_do(&state->packing, &state->packs, entry_step, left);
 }
 
 static struct sx_steps *steps_of(struct sx_server *server)
@@ -178,7 +190,7 @@ static struct sx_steps *steps_of(struct sx_server *server)
     struct sx_collective_state *const state = &server->collective;
 
     if (state->packing.server == NULL) {
-        sx_list_init(&state->packs);
+        sx_steps_queue_init(&state->packs);
         sx_steps_init(&state->packing, server, packs_step, STEP_BYTES);
     }
     return &state->packing;
@@ -198,8 +210,7 @@ static bool pack_keep(struct sx_fence_pack *begun)
         pack->own = *begun->blob;
         pack->blob = &pack->own;
     }
-    sx_list_init(&pack->link);
-    sx_list_append(&server->collective.packs, &pack->link);
+    sx_steps_queue_add(&server->collective.packs, &pack->entry);
     pack->collective->pack = pack;
     sx_steps_later(steps_of(server));
     return true;

@@ -294,16 +294,16 @@ struct sx_collective_state {
     uint64_t registrations;     /* of namespaces, so far */
     struct sx_list unread;      /* operations that have waited for some of them ... */
     struct sx_loop_post unread_post;
-    bool unread_posted;        /* ... and are continued in a later turn */
-    struct sx_list packs;      /* fence_pack.c: struct sx_fence_pack, which ... */
-    struct sx_steps packing;   /* ... takes several turns */
-    struct sx_list namings;    /* operations for the host whose processes get their names ... */
-    struct sx_steps naming;    /* ... in several turns */
-    struct sx_list ends;       /* clients that have gone, and have operations unlooked ... */
-    struct sx_steps ending;    /* ... which are changed in steps */
-    struct sx_list marked;     /* those that sx_collective_list_mark has found */
-    struct sx_list leavers;    /* member_left.c: struct sx_leaver, oldest first */
-    struct sx_loop_post leave; /* takes the next steps of them */
+    bool unread_posted;          /* ... and are continued in a later turn */
+    struct sx_steps_queue packs; /* fence_pack.c: struct sx_fence_pack, which ... */
+    struct sx_steps packing;     /* ... takes several turns */
+    struct sx_list namings;      /* operations for the host whose processes get their names ... */
+    struct sx_steps naming;      /* ... in several turns */
+    struct sx_list ends;         /* clients that have gone, and have operations unlooked ... */
+    struct sx_steps ending;      /* ... which are changed in steps */
+    struct sx_list marked;       /* those that sx_collective_list_mark has found */
+    struct sx_list leavers;      /* member_left.c: struct sx_leaver, oldest first */
+    struct sx_loop_post leave;   /* takes the next steps of them */
     bool leave_posted;
     struct sx_table connects; /* connected namespaces, by what their members wrote: connect.c */
     uint64_t connect_last;    /* of the names of connected namespaces: connect.c */

@@ -1081,6 +1081,41 @@ Test(fence, those_of_other_processes_do_not_wait)
     cr_expect_eq(waits(), 0u);
 }
 
+/* In one turn, so that the second finds nothing left of it. */
+static pmix_status_t much_and_little(struct sx_server *server, void *arg)
+{
+    struct sx_client *const first = client_of(server, 0);
+    const pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { calloc(1, MUCH), MUCH } };
+
+    (void)arg;
+    cr_assert_not_null(value.data.bo.bytes);
+    cr_assert_eq(sx_nspace_open(server, first->nspace), PMIX_SUCCESS);
+    cr_assert_eq(sx_store_put(&first->nspace->store, SX_REALM_JOB, 0, "much", PMIX_GLOBAL, &value),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(first, "much"), PMIX_SUCCESS);
+    free(value.data.bo.bytes);
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        cr_assert_eq(perform(server, &(struct act){ .rank = rank }), PMIX_SUCCESS);
+    }
+    home = PAIR;
+    cr_assert_eq(perform(server, &(struct act){ .put = "little" }), PMIX_SUCCESS);
+    home = NSPACE;
+    cr_expect_eq(asked_count, 0u, "both are packed in later turns");
+    return PMIX_SUCCESS;
+}
+
+Test(fence, one_with_little_data_overtakes_one_with_much)
+{
+    hosted_job_of(PAIR, 1, 2);
+    hosted_call(much_and_little, NULL);
+    questions_await(2);
+    cr_expect_lt(asked[0].size, MUCH);
+    cr_expect_eq(carried(0, "little"), 1u);
+    cr_expect_gt(asked[1].size, MUCH);
+    answer(0, PMIX_SUCCESS, NULL);
+    answer(1, PMIX_SUCCESS, NULL);
+}
+
 /* Other nodes count the second too, which the host did not have in time: it gets its failure. */
 Test(fence, one_that_was_too_late_stays_with_the_host)
 {

@@ -566,14 +566,14 @@ static void long_put(struct node *node, const void *arg)
 static void calls_with_much(struct node *node, const void *call)
 {
     member_arrives(node, call);
-    cr_expect_not(sx_list_empty(&node->server.collective.packs), "not all of it at once");
+    cr_expect_not_null(sx_steps_queue_first(&node->server.collective.packs), "not all at once");
 }
 
 static void calls_and_ends(struct node *node, const void *call)
 {
     calls_with_much(node, call);
     sx_collective_end_all(&node->server);
-    cr_expect(sx_list_empty(&node->server.collective.packs));
+    cr_expect_null(sx_steps_queue_first(&node->server.collective.packs));
 }
 
 /* What a fence collects is packed in several turns when it is much, and then the host is asked.  A
@@ -639,7 +639,8 @@ static void packing_watch(void *arg, uint64_t now_ns)
 {
     struct node *const node = arg;
     const struct sx_collective_state *const state = &node->server.collective;
-    const bool is_packing = state->packing.server != NULL && !sx_list_empty(&state->packs);
+    const bool is_packing = state->packing.server != NULL &&
+                            sx_steps_queue_first(&state->packs) != NULL;
 
     (void)now_ns;
     packing.turns += is_packing;
@@ -647,7 +648,7 @@ static void packing_watch(void *arg, uint64_t now_ns)
     if (is_packing && packing.turns == packing.ends_in) {
         sx_collective_leave_host(SX_LIST_ENTRY(state->all.prev, struct sx_collective, link),
                                  PMIX_ERR_LOST_CONNECTION);
-        cr_expect(sx_list_empty(&state->packs));
+        cr_expect_null(sx_steps_queue_first(&state->packs));
     }
     if (is_packing && packing.turns == packing.dies_in) {
         member_dies_late(node);
