@@ -79,9 +79,11 @@ static pmix_status_t put_note(struct sx_session *session, const char *key, uint6
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (put->commit_count != session->commit_count) {
+        /* A commit has all values, so one that the last commit did not have is put again: another
+         * with the same qualifiers had taken its place. */
+        put->is_changed = put->commit_count + 1 != session->commit_count;
         put->commit_count = session->commit_count;
         put->buckets = 0;
-        put->is_changed = false;
     }
     put->is_changed = put->is_changed || put->put_buckets == 0 || put->digests[at] != digest;
     put->digests[at] = digest;
@@ -141,7 +143,7 @@ static void refusal_log(const struct sx_session *session, const struct put *put,
 }
 
 /* Put what is new or changed, and let go of the values.  Return: the first status that is not
- * PMIX_SUCCESS; @rc: then nothing is put. */
+ * PMIX_SUCCESS; @rc: then nothing is put, and the next commit puts all. */
 static pmix_status_t news_put(struct sx_session *session, struct sx_list *news, pmix_status_t rc)
 {
     const bool is_read = rc == PMIX_SUCCESS;
@@ -150,7 +152,9 @@ static pmix_status_t news_put(struct sx_session *session, struct sx_list *news, 
     while ((node = sx_list_pop(news)) != NULL) {
         struct put *const put = SX_LIST_ENTRY(node, struct put, news);
 
-        if (is_read && (put->is_changed || put->buckets != put->put_buckets)) {
+        if (!is_read) {
+            put->put_buckets = 0;
+        } else if (put->is_changed || put->buckets != put->put_buckets) {
             const pmix_status_t done = put_do(put);
 
             put->put_buckets = done == PMIX_SUCCESS ? put->buckets : 0;

@@ -146,25 +146,35 @@ static const char *key_of(unsigned i)
     return key;
 }
 
-static void commit(unsigned count)
+/* A COMMIT with @bucket, which is freed, as what is local and as what is remote.  Its last @more
+ * bytes are remote only. */
+static struct sx_wire_writer commit_of(struct sx_wire_writer *bucket, size_t more)
 {
     struct sx_wire_writer w = request_of(COMMIT);
 
     for (uint8_t scope = PMIX_LOCAL; scope <= PMIX_REMOTE; scope++) {
-        struct sx_wire_writer bucket = { .form = w.form };
+        const size_t size = bucket->size - (scope == PMIX_LOCAL ? more : 0);
 
-        for (unsigned i = 0; i < count; i++) {
-            const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = i };
-
-            sx_codec_put_kval(&bucket, key_of(i), &value);
-        }
         sx_codec_put_u8(&w, PMIX_SCOPE, scope);
         sx_wire_put_head(&w, SX_CODEC_BUFFER, 1);
         sx_wire_put_uint(&w, 1, 1);
-        sx_wire_put_uint(&w, bucket.size, sizeof(uint64_t));
-        sx_wire_put(&w, bucket.bytes, bucket.size);
-        sx_wire_writer_deinit(&bucket);
+        sx_wire_put_uint(&w, size, sizeof(uint64_t));
+        sx_wire_put(&w, bucket->bytes, size);
     }
+    sx_wire_writer_deinit(bucket);
+    return w;
+}
+
+static void commit(unsigned count)
+{
+    struct sx_wire_writer bucket = { .form = theirs.foreign.form }, w;
+
+    for (unsigned i = 0; i < count; i++) {
+        const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = i };
+
+        sx_codec_put_kval(&bucket, key_of(i), &value);
+    }
+    w = commit_of(&bucket, 0);
     (void)ask(&w);
 }
 
@@ -352,6 +362,87 @@ static int a_commit_is_taken_at_once(int rank)
     return rank_end();
 }
 
+#define STEPS 3
+
+/* Rank 0 has the other library, and commits in each step; rank 1 reads @read[i] after step i. */
+static int in_steps(int rank, const unsigned *read, void (*step)(unsigned i),
+                    const pmix_info_t *qualifier)
+{
+    const pmix_proc_t first = proc_of(JOB_NSPACE, 0);
+    pmix_value_t *value;
+
+    rank == 0 ? theirs_begin(rank) : rank_begin(NULL);
+    for (unsigned i = 0; i < STEPS; i++) {
+        if (rank == 0) {
+            step(i);
+            fence_collect();
+            fence_collect();
+            continue;
+        }
+        rank_fence();
+        CHECK_STATUS(PMIx_Get(&first, "count", qualifier, qualifier != NULL, &value), PMIX_SUCCESS);
+        printf("step %u: %u\n", i, value->data.uint32);
+        CHECK(value->data.uint32 == read[i]);
+        PMIX_VALUE_RELEASE(value);
+        rank_fence();
+    }
+    return rank == 0 ? theirs_end() : rank_end();
+}
+
+/* A value with a qualifier, which takes the place of the one before. */
+static void commit_qualified(unsigned i)
+{
+    struct sx_codec_group group = { .elements.form = theirs.foreign.form };
+    struct sx_wire_writer bucket = { .form = theirs.foreign.form }, w;
+    const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = i % 2 };
+    pmix_info_t qualifier = info_u32("kind", 7);
+
+    PMIX_INFO_SET_QUALIFIER(&qualifier);
+    CHECK(sx_codec_group_add(&group, "count", &value));
+    CHECK(sx_codec_group_add_info(&group, &qualifier));
+    sx_codec_group_put(&bucket, PMIX_QUALIFIED_VALUE, &group);
+    w = commit_of(&bucket, 0);
+    (void)ask(&w);
+}
+
+static int a_qualified_value_that_comes_back_is_put_again(int rank)
+{
+    static const unsigned read[STEPS] = { 0, 1, 0 };
+    pmix_info_t qualifier = info_u32("kind", 7);
+
+    PMIX_INFO_SET_QUALIFIER(&qualifier);
+    return in_steps(rank, read, commit_qualified, &qualifier);
+}
+
+/* The second commit has a type that is not carried, and so nothing of it is put. */
+static void commit_refused(unsigned i)
+{
+    struct sx_wire_writer bucket = { .form = theirs.foreign.form }, w;
+    const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = i > 0 };
+    struct sx_wire_reader answer;
+    size_t size;
+
+    CHECK(sx_codec_put_kval(&bucket, "count", &value));
+    size = bucket.size;
+    if (i == 1) {
+        sx_wire_put_head(&bucket, SX_CODEC_KVAL, 1);
+        sx_wire_put_text(&bucket, "other");
+        sx_wire_put_uint(&bucket, PMIX_REGEX, sizeof(pmix_data_type_t));
+    }
+    size = bucket.size - size;
+    w = commit_of(&bucket, size);
+    request_send(&w);
+    answer = answer_wait();
+    CHECK_STATUS(sx_codec_get_status(&answer), i == 1 ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS);
+}
+
+static int what_a_refused_commit_had_is_put_by_the_next(int rank)
+{
+    static const unsigned read[STEPS] = { 0, 0, 1 };
+
+    return in_steps(rank, read, commit_refused, NULL);
+}
+
 /* What the rank's library keeps is read again: the values themselves, without other objects. */
 static int a_refresh_brings_what_has_changed(int rank)
 {
@@ -416,6 +507,10 @@ static const struct job_case cases[] = {
     { "a_fence_is_answered_before_its_data_are_mapped", 2,
       a_fence_is_answered_before_its_data_are_mapped },
     { "a_commit_is_taken_at_once", 2, a_commit_is_taken_at_once },
+    { "a_qualified_value_that_comes_back_is_put_again", 2,
+      a_qualified_value_that_comes_back_is_put_again },
+    { "what_a_refused_commit_had_is_put_by_the_next", 2,
+      what_a_refused_commit_had_is_put_by_the_next },
     { "a_refresh_brings_what_has_changed", 2, a_refresh_brings_what_has_changed },
     { "a_fabric_is_described", 1, a_fabric_is_described },
 };
