@@ -22,6 +22,7 @@
 #include "base/array.h"
 #include "base/table.h"
 #include "base/util.h"
+#include "base/value/type.h"
 #include "gateway/request.h"
 
 #define WIDTH_MIN 4u             /* values in the first answer about a rank, at first ... */
@@ -29,6 +30,7 @@
 #define WIDTH_MAX 128u           /* in any answer */
 #define VISITS_MAX 256u          /* known keys that are looked at for one answer */
 #define BYTES_MAX ((size_t)8192) /* in each value */
+#define HEAD_BYTES 64u           /* before it, beside its name */
 #define BYTES_A_VALUE 512u       /* in all of an answer, on average */
 #define KEYS_MAX 1024u           /* that are known */
 #define SENT_BYTES_MAX ((size_t)256 << 10) /* of the account of what was sent */
@@ -194,6 +196,31 @@ static unsigned width_next(struct sx_prefetch *prefetch, const struct sx_sent *s
     return 2 * sent->width < WIDTH_MAX ? 2 * sent->width : WIDTH_MAX;
 }
 
+/* The bytes of a text, of an object or of an array's elements. */
+static size_t bytes_of(const shmix_value_t *view)
+{
+    const struct sx_type *const type = sx_type_find(view->element_type);
+
+    return type == NULL ? view->count : view->count * type->size_bytes;
+}
+
+/* Write a value, unless it is longer than @bytes_max as it is, or as it is written. */
+static bool view_put(struct sx_wire_writer *w, const char *name, const shmix_value_t *view,
+                     size_t bytes_max)
+{
+    const size_t before = w->size;
+
+    if (bytes_of(view) > bytes_max) {
+        return false;
+    }
+    sx_gateway_view_put(w, name, view);
+    if (w->size - before > bytes_max + strlen(name) + HEAD_BYTES) {
+        w->size = before;
+        return false;
+    }
+    return true;
+}
+
 /* The value of a known key, unless the rank has not put it, it was sent as it is, it is longer than
  * @bytes_max, or it has no view.  The asked value is in the answer already. */
 static void value_put(struct further *further, const struct sx_known_key *key, uint64_t *print,
@@ -208,8 +235,7 @@ static void value_put(struct further *further, const struct sx_known_key *key, u
 
     if (key == further->asked) {
         *print = now;
-    } else if (now != *print && view.count <= bytes_max) {
-        sx_gateway_view_put(further->w, key->name, &view);
+    } else if (now != *print && view_put(further->w, key->name, &view, bytes_max)) {
         further->count++;
         *print = now;
     }

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "gateway/codec.h"
 #include "gateway/hello.h"
 #include "gateway/link.h"
@@ -254,6 +255,30 @@ static int one_key_brings_few_others(int rank)
     }
     CHECK(count == 5);
     CHECK(kept[KEYS - 1] && kept[0] && kept[2]); /* those that were put next, and around */
+    fence_collect();
+    return theirs_end();
+}
+
+/* Arrays of more than 8 KiB, as they are, or as the other library writes them. */
+static int long_arrays_are_sent_when_asked_for(int rank)
+{
+    static double numbers[1025];
+    pmix_data_array_t array = { .type = PMIX_DOUBLE, .size = SX_COUNT(numbers), .array = numbers };
+    const pmix_value_t number = { .type = PMIX_UINT32, .data.uint32 = 0 },
+                       doubles = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+    struct sx_wire_writer bucket, w;
+
+    theirs_begin(rank);
+    bucket = (struct sx_wire_writer){ .form = theirs.foreign.form };
+    CHECK(sx_codec_put_kval(&bucket, key_of(0), &number));
+    CHECK(sx_codec_put_kval(&bucket, key_of(1), &doubles));
+    array.size = 900; /* "0.000000", 7 KiB as they are */
+    CHECK(sx_codec_put_kval(&bucket, key_of(2), &doubles));
+    w = commit_of(&bucket, 0);
+    (void)ask(&w);
+    fence_collect();
+    get(1 - (pmix_rank_t)rank, 0);
+    CHECK(kept[0] && !kept[1] && !kept[2]);
     fence_collect();
     return theirs_end();
 }
@@ -503,6 +528,7 @@ static int a_fabric_is_described(int rank)
 static const struct job_case cases[] = {
     { "many_keys_take_few_messages", 2, many_keys_take_few_messages },
     { "one_key_brings_few_others", 2, one_key_brings_few_others },
+    { "long_arrays_are_sent_when_asked_for", 2, long_arrays_are_sent_when_asked_for },
     { "a_get_is_two_calls_of_the_gateway", 2, a_get_is_two_calls_of_the_gateway },
     { "a_fence_is_answered_before_its_data_are_mapped", 2,
       a_fence_is_answered_before_its_data_are_mapped },
