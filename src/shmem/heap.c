@@ -5,7 +5,7 @@
  * The heap has one state, next_off, which only grows; used_bytes in the segment's header follows it
  * and is the bound of readers.  Bytes past next_off have never been written, so they are the zeros
  * that the kernel gave.  Bounded by the size of the segment. */
-#include "shmem/heap.h"
+#include "shmem/segment.h"
 
 #include "base/status.h"
 

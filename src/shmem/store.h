@@ -20,7 +20,6 @@
 #define SX_SHMEM_STORE_H
 
 #include "base/value/flat.h"
-#include "shmem/heap.h"
 #include "shmem/segment.h"
 
 #define SX_ROW_JOB PMIX_RANK_WILDCARD

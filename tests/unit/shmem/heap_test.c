@@ -3,7 +3,7 @@
 /* heap_test.c - allocations are aligned, zeroed, announced, and refused without a trace. */
 #include <criterion/criterion.h>
 
-#include "shmem/heap.h"
+#include "shmem/segment.h"
 
 static void test_create(struct sx_segment *seg, bool private_memory)
 {
