@@ -85,6 +85,21 @@ bool sx_pages_grow(struct sx_pages *pages, size_t used, size_t size)
     return true;
 }
 
+size_t sx_pages_give_front(struct sx_pages *pages, size_t used)
+{
+    const size_t own = pages->size < SX_PAGES_OWN_BYTES ? pages->size : SX_PAGES_OWN_BYTES;
+    const size_t most = pages->size - own; /* the rest still has pages of its own */
+    const size_t size = (used < most ? used : most) / SX_PAGE_BYTES * SX_PAGE_BYTES;
+
+    if (size < SX_PAGES_OWN_BYTES) {
+        return 0;
+    }
+    sx_pages_unmap(pages->at, size, -1, size >= MANY_BYTES);
+    pages->at += size;
+    pages->size -= size;
+    return size;
+}
+
 void sx_pages_free(struct sx_pages *pages)
 {
     if (pages->size < SX_PAGES_OWN_BYTES) {

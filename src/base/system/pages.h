@@ -27,6 +27,9 @@ struct sx_pages {
 /* Make @size bytes of them, of which the first @used are kept.  Return: false without memory, and
  * then nothing has changed. */
 bool sx_pages_grow(struct sx_pages *pages, size_t used, size_t size);
+/* Give back whole pages of the first @used bytes, where that is worth it: they are no longer bytes
+ * of @pages.  Return: how many bytes. */
+size_t sx_pages_give_front(struct sx_pages *pages, size_t used);
 /* Safe when zeroed, and twice. */
 void sx_pages_free(struct sx_pages *pages);
 

@@ -12,25 +12,16 @@
  * Until then the fence counts as one that the host has. */
 #include "server/collective/collective.h"
 
-#include <string.h>
-
 #include "server/data/data.h"
 #include "server/model/blob.h"
 
-/* Remove the news that were sent.  Another operation may have removed some in the meantime. */
+/* Remove the news that were sent. */
 static void news_have_arrived(struct sx_collective *collective)
 {
     for (size_t i = 0; i < collective->members.count; i++) {
-        struct sx_client *client = collective->members.all[i].client;
-        const uint64_t sent = collective->members.all[i].news_sent;
+        struct sx_member *const member = &collective->members.all[i];
 
-        if (sent > client->news_gone) {
-            const size_t size = (size_t)(sent - client->news_gone);
-
-            client->news_gone = sent;
-            client->news.size -= size;
-            memmove(client->news.bytes, client->news.bytes + size, client->news.size);
-        }
+        sx_news_arrived(&member->client->news, member->news_sent);
     }
 }
 

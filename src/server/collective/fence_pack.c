@@ -68,7 +68,7 @@ static pmix_status_t member_begin(struct sx_fence_pack *pack)
     if (pack->is_whole) {
         return sx_rank_pack_begin(&pack->rank, pack->blob, client);
     }
-    member->news_sent = client->news_gone + client->news.size;
+    member->news_sent = sx_news_end(&client->news);
     return sx_news_pack_begin(&pack->news, pack->blob, client);
 }
 

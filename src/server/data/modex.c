@@ -538,8 +538,8 @@ static pmix_status_t put_end(struct sx_server *server, struct sx_client *client,
     }
     if (rc == PMIX_SUCCESS && !put->is_notified && is_news(client->nspace, put->head->scope)) {
         rc = put->cell.len > SX_STORE_LONG_BYTES && put->name[0] == '\0'
-                 ? sx_news_refer(client, put->key)
-                 : sx_blob_message(&client->news, put->head, size);
+                 ? sx_news_refer(&client->news, put->key)
+                 : sx_news_add(&client->news, put->head, size);
     }
     if (rc != PMIX_SUCCESS) {
         client_loses(server, client, put->key, rc);
@@ -561,7 +561,7 @@ struct sx_long_put {
     struct put put; /* in the pages */
     bool keeps;     /* it takes a value away, which stays for other nodes: that is copied */
     bool notifies;  /* it becomes one of the news, as it was put */
-    struct sx_message_copy news;
+    struct sx_news_copy news;
     struct sx_flat_checker *mover; /* of a value that was part of a qualified one; NULL: done */
     struct sx_store_writer *store;
     struct sx_store_long value;
@@ -639,8 +639,8 @@ static void long_put_notify(struct sx_long_put *all)
     const size_t some = (size_t)SX_SHARE_STEP_UNITS * COPIED_PER_UNIT;
     size_t left = some;
     const pmix_status_t rc = is_news(client->nspace, all->put.head->scope)
-                                 ? sx_blob_message_step(&client->news, client->news_gone,
-                                                        &all->news, all->put.head, all->size, &left)
+                                 ? sx_news_add_step(&client->news, &all->news, all->put.head,
+                                                    all->size, &left)
                                  : PMIX_SUCCESS; /* not any more */
 
     sx_share_charge(all->server, client, 1 + (some - left) / COPIED_PER_UNIT);
@@ -923,22 +923,16 @@ void sx_modex_client_expected(struct sx_server *server, struct sx_client *client
     client->values_lost = 0;
 }
 
-static void news_drop(struct sx_client *client)
-{
-    client->news_gone += client->news.size; /* a fence that the host has may have carried them */
-    sx_blob_clear(&client->news);
-}
-
 void sx_modex_client_removed(struct sx_server *server, struct sx_client *client)
 {
     sx_modex_client_gone(server, client);
-    news_drop(client);
+    sx_news_drop(&client->news);
 }
 
 void sx_modex_nspace_registered(struct sx_server *server, struct sx_nspace *nspace)
 {
     (void)server;
     for (size_t i = 0; i < nspace->client_count && is_of_this_node(nspace); i++) {
-        news_drop(nspace->by_rank[i]);
+        sx_news_drop(&nspace->by_rank[i]->news);
     }
 }

@@ -168,54 +168,6 @@ pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uin
     return PMIX_SUCCESS;
 }
 
-pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t size)
-{
-    char *const at = message_room(messages, size, size);
-
-    if (at == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    memcpy(at, put, size);
-    return PMIX_SUCCESS;
-}
-
-/* Room for the message, which does not count yet.  Return: false when memory is out. */
-static bool copy_begin(struct sx_blob *messages, uint64_t gone, struct sx_message_copy *copy,
-                       size_t size)
-{
-    const size_t at = messages->size;
-
-    if (message_room(messages, size, size) == NULL) {
-        return false;
-    }
-    messages->size = at;
-    *copy = (struct sx_message_copy){ .bytes = messages->bytes, .gone = gone, .at = at };
-    return true;
-}
-
-pmix_status_t sx_blob_message_step(struct sx_blob *messages, uint64_t gone,
-                                   struct sx_message_copy *copy, const void *put, size_t size,
-                                   size_t *left)
-{
-    const bool is_begun = copy->bytes != NULL && copy->bytes == messages->bytes &&
-                          copy->gone == gone && copy->at == messages->size;
-
-    if (!is_begun && !copy_begin(messages, gone, copy, size)) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    const size_t rest = size - copy->copied, some = rest < *left ? rest : *left;
-
-    memcpy(messages->bytes + copy->at + sizeof(uint64_t) + copy->copied,
-           (const char *)put + copy->copied, some);
-    copy->copied += some;
-    *left -= some;
-    if (copy->copied < size) {
-        return PMIX_ERR_WOULD_BLOCK;
-    }
-    messages->size = copy->at + sizeof(uint64_t) + sx_align_up(size, 8);
-    return PMIX_SUCCESS;
-}
-
 /* Room for a message with @size bytes of body.  Return: where the body goes, NULL when memory is
  * out. */
 static void *message_begin(struct sx_blob *messages, const char *key, const struct sx_cell *cell,
@@ -482,31 +434,6 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
 
 /* ---- news ---------------------------------------------------------------------------------- */
 
-/* Instead of a length: a key follows, with its NUL, whose value is in the store. */
-#define REFERENCE UINT64_MAX
-#define REFERENCE_BYTES (PMIX_MAX_KEYLEN + 1u)
-static_assert(REFERENCE_BYTES % 8 == 0, "a message");
-
-pmix_status_t sx_news_refer(struct sx_client *client, const char *key)
-{
-    struct sx_blob *const news = &client->news;
-    char padded[REFERENCE_BYTES] = { 0 };
-
-    memcpy(padded, key, strlen(key));
-    if (client->news_referred == client->news_gone + news->size && news->size > 0 &&
-        memcmp(news->bytes + news->size - sizeof(padded), padded, sizeof(padded)) == 0) {
-        return PMIX_SUCCESS; /* the newest of the news is the same */
-    }
-    char *const at = message_room(news, REFERENCE, sizeof(padded));
-
-    if (at == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    memcpy(at, padded, sizeof(padded));
-    client->news_referred = client->news_gone + news->size;
-    return PMIX_SUCCESS;
-}
-
 /* Find the value of @key that the stores have now for other nodes.  Return: false when there is
  * none: it has been withdrawn, which later news say. */
 static bool referred_find(const struct sx_nspace *nspace, uint32_t rank, const char *key,
@@ -554,14 +481,13 @@ static pmix_status_t bytes_add(struct sx_blob *blob, const char *bytes, size_t s
  * message. */
 static pmix_status_t messages_step(struct sx_news_pack *pack, struct sx_blob *blob, size_t *left)
 {
-    const struct sx_client *const client = pack->client;
-    const char *const from = client->news.bytes + (pack->at - client->news_gone);
+    const char *const from = sx_news_at(&pack->client->news, pack->at);
     const uint64_t all = pack->end - pack->at;
     uint64_t size = pack->message_left, length = 0;
 
     while (size < all && size < *left) {
         memcpy(&length, from + size, sizeof(length));
-        if (length == REFERENCE) {
+        if (length == SX_NEWS_REFERENCE) {
             break;
         }
         pack->message = blob->size + size;
@@ -579,8 +505,8 @@ pmix_status_t sx_news_pack_begin(struct sx_news_pack *pack, struct sx_blob *blob
                                  const struct sx_client *client)
 {
     *pack = (struct sx_news_pack){ .client = client,
-                                   .at = client->news_gone,
-                                   .end = client->news_gone + client->news.size,
+                                   .at = client->news.gone,
+                                   .end = sx_news_end(&client->news),
                                    .section = blob->size };
     return sx_blob_add_messages(blob, client->nspace->name, client->rank, NULL, 0);
 }
@@ -588,20 +514,20 @@ pmix_status_t sx_news_pack_begin(struct sx_news_pack *pack, struct sx_blob *blob
 /* Return: the key to which the next of the news refers; NULL: it is a message, or there is none. */
 static const char *reference(const struct sx_news_pack *pack)
 {
-    const char *const next = pack->client->news.bytes + (pack->at - pack->client->news_gone);
+    const char *const next = sx_news_at(&pack->client->news, pack->at);
     uint64_t length = 0;
 
     if (pack->at < pack->end && pack->message_left == 0) {
         memcpy(&length, next, sizeof(length));
     }
-    return length == REFERENCE ? next + sizeof(length) : NULL;
+    return length == SX_NEWS_REFERENCE ? next + sizeof(length) : NULL;
 }
 
 /* The news have lost those that another fence has brought to all nodes meanwhile. */
 static void arrived_skip(struct sx_news_pack *pack, struct sx_blob *blob)
 {
-    if (pack->at < pack->client->news_gone) {
-        pack->at = pack->client->news_gone;
+    if (pack->at < pack->client->news.gone) {
+        pack->at = pack->client->news.gone;
         value_drop(&pack->value, blob);
         blob->size = pack->message_left > 0 ? pack->message : blob->size;
         pack->message_left = 0;
@@ -620,7 +546,8 @@ pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob,
             return PMIX_ERR_WOULD_BLOCK;
         }
         rc = key == NULL ? messages_step(pack, blob, left) : referred_step(pack, blob, key, left);
-        pack->at += key != NULL && rc == PMIX_SUCCESS ? sizeof(uint64_t) + REFERENCE_BYTES : 0;
+        pack->at += key != NULL && rc == PMIX_SUCCESS ? sizeof(uint64_t) + SX_NEWS_REFERENCE_BYTES
+                                                      : 0;
     }
     if (rc == PMIX_SUCCESS) {
         section_seal(blob, pack->section);

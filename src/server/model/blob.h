@@ -17,6 +17,7 @@
 
 #include <pmix_common.h>
 
+#include "base/system/pages.h"
 #include "ring/record.h"
 #include "shmem/store.h"
 
@@ -30,6 +31,69 @@ enum sx_blob_magic {
 };
 
 #define SX_BLOB_PARTIAL 1u /* flag: members of the fence may have no section */
+
+/* ---- news: news.c ----------------------------------------------------------------------------
+ *
+ * The values that a client has put since all nodes last received its values, as messages in a row.
+ *
+ *     gone                        begin                          end
+ *      | messages that have arrived | messages, and references ... |
+ *
+ *   message: as above
+ *   reference: {u64 UINT64_MAX} a key with its NUL: its value is in a store
+ *
+ * A position counts the bytes of all messages that there have ever been.  Nothing is moved when
+ * messages have arrived: the others begin later, and whole pages before them go back to the
+ * kernel.  Loop thread. */
+
+#define SX_NEWS_REFERENCE UINT64_MAX /* instead of a length */
+#define SX_NEWS_REFERENCE_BYTES (PMIX_MAX_KEYLEN + 1u)
+
+/* Zeroed: none. */
+struct sx_news {
+    struct sx_pages pages;
+    size_t begin, end; /* offsets in the pages */
+    uint64_t gone;     /* the position of the first */
+    uint64_t referred; /* the position behind the last reference */
+};
+
+static inline uint64_t sx_news_end(const struct sx_news *news)
+{
+    return news->gone + (news->end - news->begin);
+}
+
+/* The bytes at the position @at, which is not before the first. */
+static inline const char *sx_news_at(const struct sx_news *news, uint64_t at)
+{
+    return (const char *)news->pages.at + news->begin + (at - news->gone);
+}
+
+/* Append a message (a checked lane put).  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_news_add(struct sx_news *news, const void *put, size_t size);
+
+/* The same in steps, of about *left bytes, which are counted down.  At the end it is one of the
+ * messages; when others have been added or have arrived meanwhile, it begins again.  *copy is
+ * zeroed in the beginning, and @put stays the same.  Return: PMIX_SUCCESS; PMIX_ERR_WOULD_BLOCK:
+ * another step is needed; PMIX_ERR_OUT_OF_RESOURCE. */
+struct sx_news_copy {
+    const uint8_t *pages; /* in which the message lies ... */
+    uint64_t gone, at;    /* ... while these are the positions of the first, and behind the last */
+    size_t copied;
+};
+pmix_status_t sx_news_add_step(struct sx_news *news, struct sx_news_copy *copy, const void *put,
+                               size_t size, size_t *left);
+
+/* Append a reference to the value of @key: a long value is copied once then, when its receivers
+ * get it.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_news_refer(struct sx_news *news, const char *key);
+
+/* All nodes have those before the position @sent.  Some of them may have gone before. */
+void sx_news_arrived(struct sx_news *news, uint64_t sent);
+
+/* Remove all of them. */
+void sx_news_drop(struct sx_news *news);
+
+/* ---- blobs ----------------------------------------------------------------------------------- */
 
 /* Growing bytes; zeroed is empty. */
 struct sx_blob {
@@ -104,25 +168,6 @@ pmix_status_t sx_rank_pack_begin(struct sx_rank_pack *pack, struct sx_blob *blob
                                  const struct sx_client *client);
 /* A value with qualifiers is copied at once. */
 pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob, size_t *left);
-
-/* Append one message (a checked lane put) to a list of messages. */
-pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t size);
-/* The same in steps, of about *left bytes, which are counted down.  At the end it is one of the
- * messages; when others have been added or removed meanwhile (@gone: bytes that were), it begins
- * again.  *copy is zeroed in the beginning, and @put stays the same.  Return: PMIX_SUCCESS;
- * PMIX_ERR_WOULD_BLOCK: another step is needed; PMIX_ERR_OUT_OF_RESOURCE. */
-struct sx_message_copy {
-    const char *bytes; /* of the messages, ... */
-    uint64_t gone;
-    size_t at; /* ... behind which it lies */
-    size_t copied;
-};
-pmix_status_t sx_blob_message_step(struct sx_blob *messages, uint64_t gone,
-                                   struct sx_message_copy *copy, const void *put, size_t size,
-                                   size_t *left);
-/* Append to the news of @client, instead of a message, that the value of @key is in a store: a long
- * value is copied once then, when its receivers get it. */
-pmix_status_t sx_news_refer(struct sx_client *client, const char *key);
 
 /* One of several blobs that a host has concatenated. */
 struct sx_blob_view {

@@ -158,9 +158,7 @@ struct sx_client {
     size_t values_lost;           /* modex.c: of the commit that is under way */
     struct sx_long_put *long_put; /* modex.c: the value that is being copied; NULL: none */
     struct sx_long_frame *judged; /* connection.c: what is judged in steps; NULL: nothing */
-    struct sx_blob news;          /* put since the last fence that all nodes took part in */
-    uint64_t news_gone;           /* bytes of news before these */
-    uint64_t news_referred;       /* bytes of news up to the last that refers to a store */
+    struct sx_news news;          /* put since the last fence that all nodes took part in */
     uint32_t scope_moves;         /* so often a value has gone from one store to the other */
     struct sx_list requests;      /* dmodex.c: other nodes that wait for its first commit */
     uint32_t waiter_count;        /* gets of others that wait for this one's data */

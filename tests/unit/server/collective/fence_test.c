@@ -281,20 +281,21 @@ static void release(void *cbdata)
 /* The host answers question @number; the far rank has put @key (NULL: nothing).  Any thread. */
 static void answer_as(unsigned number, pmix_status_t status, const char *key)
 {
-    struct sx_blob blob = { 0 }, messages = { 0 };
+    struct sx_blob blob = { 0 };
+    struct sx_news messages = { .begin = 0 };
     _Alignas(8) char put[256] = { 0 };
 
     cr_assert_lt(number, asked_count);
     if (key != NULL) {
-        cr_assert_eq(sx_blob_message(&messages, put, put_write(put, key)), PMIX_SUCCESS);
+        cr_assert_eq(sx_news_add(&messages, put, put_write(put, key)), PMIX_SUCCESS);
     }
     cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
-    cr_assert_eq(sx_blob_add_messages(&blob, NSPACE, FAR, messages.bytes, messages.size),
+    cr_assert_eq(sx_blob_add_messages(&blob, NSPACE, FAR, sx_news_at(&messages, 0), messages.end),
                  PMIX_SUCCESS);
     for (uint32_t rank = 0; rank < 2; rank++) { /* of another job, which has put nothing */
         cr_assert_eq(sx_blob_add_messages(&blob, OTHER, rank, NULL, 0), PMIX_SUCCESS);
     }
-    sx_blob_clear(&messages);
+    sx_news_drop(&messages);
     asked[number].cbfunc(status, blob.bytes, blob.size, asked[number].cbdata, release, blob.bytes);
 }
 
@@ -437,7 +438,8 @@ static char *much_write(struct watch *it, size_t *ret_size)
                                       .key_len = 4,
                                       .scope = PMIX_GLOBAL };
     const size_t size = sizeof(head) + 8 + it->much;
-    struct sx_blob blob = { 0 }, messages = { 0 };
+    struct sx_blob blob = { 0 };
+    struct sx_news messages = { .begin = 0 };
     _Alignas(8) char put[256] = { 0 };
     char *const large = calloc(1, size);
 
@@ -445,14 +447,14 @@ static char *much_write(struct watch *it, size_t *ret_size)
     memcpy(large, &head, sizeof(head));
     memcpy(large + sizeof(head), "much", 4);
     memset(large + sizeof(head) + 8, 'm', it->much);
-    cr_assert_eq(sx_blob_message(&messages, large, size), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_add(&messages, large, size), PMIX_SUCCESS);
     const size_t put_size = put_write(put, "far");
 
     ((struct sx_lane_put *)(void *)put)->cell.bits = it->far;
     ((struct sx_lane_put *)(void *)put)->scope = it->garbled ? PMIX_INTERNAL : PMIX_GLOBAL;
-    cr_assert_eq(sx_blob_message(&messages, put, put_size), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_add(&messages, put, put_size), PMIX_SUCCESS);
     cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
-    cr_assert_eq(sx_blob_add_messages(&blob, NSPACE, FAR, messages.bytes, messages.size),
+    cr_assert_eq(sx_blob_add_messages(&blob, NSPACE, FAR, sx_news_at(&messages, 0), messages.end),
                  PMIX_SUCCESS);
     for (uint32_t rank = 0; rank < 2; rank++) {
         cr_assert_eq(sx_blob_add_messages(&blob, OTHER, rank, NULL, 0), PMIX_SUCCESS);
@@ -461,7 +463,7 @@ static char *much_write(struct watch *it, size_t *ret_size)
     cr_assert_not_null(it->block);
     memcpy(it->block + it->shift, blob.bytes, blob.size);
     *ret_size = blob.size;
-    sx_blob_clear(&messages);
+    sx_news_drop(&messages);
     sx_blob_clear(&blob);
     free(large);
     return it->block + it->shift;
@@ -1243,7 +1245,8 @@ Test(fence, news_of_one_that_has_failed_come_with_the_next)
 
 static pmix_status_t news_measure(struct sx_server *server, void *arg)
 {
-    *(size_t *)arg = client_of(server, 0)->news.size;
+    *(size_t *)arg = (size_t)(sx_news_end(&client_of(server, 0)->news) -
+                              client_of(server, 0)->news.gone);
     return PMIX_SUCCESS;
 }
 

@@ -559,7 +559,7 @@ static void long_put(struct node *node, const void *arg)
     cr_assert_eq(sx_store_put(&node->job->store, SX_REALM_JOB, node->member->rank, "long",
                               PMIX_GLOBAL, &value),
                  PMIX_SUCCESS);
-    cr_assert_eq(sx_news_refer(node->member, "long"), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(&node->member->news, "long"), PMIX_SUCCESS);
     free(value.data.bo.bytes);
 }
 
@@ -603,8 +603,8 @@ static void fence_with_much(const struct call *call)
 Test(rounds, of_a_fence_with_much_data_begin_when_it_is_packed)
 {
     fence_with_much(&(struct call){ .kind = SX_COLLECTIVE_FENCE, .collects = true });
-    cr_expect_eq(nodes[0].member->news.size, 0);
-    sx_blob_clear(&nodes[0].member->news);
+    cr_expect_eq(nodes[0].member->news.end, 0);
+    sx_news_drop(&nodes[0].member->news);
     nodes_end();
 }
 
@@ -613,8 +613,8 @@ Test(rounds, of_a_fence_of_some_processes_with_much_data_begin_when_it_is_packed
 {
     fence_with_much(
         &(struct call){ .kind = SX_COLLECTIVE_FENCE, .collects = true, .names_ranks = true });
-    cr_expect_gt(nodes[0].member->news.size, 0, "others have not received it");
-    sx_blob_clear(&nodes[0].member->news);
+    cr_expect_gt(nodes[0].member->news.end, 0, "others have not received it");
+    sx_news_drop(&nodes[0].member->news);
     nodes_end();
 }
 
@@ -689,12 +689,12 @@ Test(rounds, with_a_fence_of_much_data_begin_when_it_is_packed)
         expect(i, 1, 1, PMIX_SUCCESS);
         expect(i, 2, 1, PMIX_SUCCESS);
     }
-    cr_expect_eq(nodes[0].member->news.size, 0);
+    cr_expect_eq(nodes[0].member->news.end, 0);
     cr_assert_eq(sx_store_find(&nodes[1].job->store.view, SX_REALM_JOB, 0, "long", &item),
                  PMIX_SUCCESS);
     cr_expect_geq(item.cell.len, LONG);
     expect_no_rounds();
-    sx_blob_clear(&nodes[0].member->news);
+    sx_news_drop(&nodes[0].member->news);
     nodes_end();
 }
 
@@ -709,7 +709,7 @@ Test(rounds, go_on_without_a_fence_that_ends_while_it_is_packed)
     }
     expect(0, 2, 1, PMIX_ERR_LOST_CONNECTION);
     expect(1, 2, 0, 0);
-    sx_blob_clear(&nodes[0].member->news);
+    sx_news_drop(&nodes[0].member->news);
     nodes_end();
 }
 
@@ -722,7 +722,7 @@ Test(rounds, do_not_commit_with_a_member_that_dies_while_a_fence_is_packed)
     expect(0, 1, 0, 0);
     expect(1, 1, 1, PMIX_ERR_LOST_CONNECTION);
     expect_no_rounds();
-    sx_blob_clear(&nodes[0].member->news);
+    sx_news_drop(&nodes[0].member->news);
     nodes_end();
 }
 

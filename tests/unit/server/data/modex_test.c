@@ -327,7 +327,7 @@ Test(modex_copy, of_a_long_value_for_other_nodes_is_made_when_they_get_it)
         bytes[0]++;
         put_bytes(&server, client, 7, PMIX_GLOBAL, bytes, sizeof(bytes));
     }
-    cr_expect_leq(client->news.size, 1024);
+    cr_expect_leq(client->news.end, 1024);
     put_bytes(&server, client, 8, PMIX_GLOBAL, bytes, 8);
     cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
     cr_assert_eq(sx_blob_add_news(&blob, client), PMIX_SUCCESS);
@@ -360,25 +360,24 @@ Test(modex_copy, of_a_long_qualified_value_for_other_nodes_is_made_in_steps)
         memcpy(frame.bulk_pages.at, body, size);
         frame.opened = *opened(&sx_put_body, frame.bulk_pages.at, size);
         cr_assert(sx_modex_put_long(&server, client, &frame));
-        const size_t before = client->news.size;
+        const size_t before = client->news.end;
 
         for (steps = 0; !sx_list_empty(&client->share.works); steps++) {
             const uint32_t spent = client->share.spent;
 
             if (steps == 2 && drops > 0) {
-                client->news_gone += client->news.size;
-                client->news.size = 0;
+                sx_news_arrived(&client->news, sx_news_end(&client->news));
             }
-            cr_expect_leq(client->news.size, steps < 4 ? before : SIZE_MAX, "not at once");
+            cr_expect_leq(client->news.end, steps < 4 ? before : SIZE_MAX, "not at once");
             sx_share_work_step(client);
             cr_expect_leq(client->share.spent - spent, STEP_MAX);
         }
-        cr_assert_geq(client->news.size, size);
-        cr_expect_eq(memcmp(client->news.bytes + client->news.size - sx_align_up(size, 8), body,
+        cr_assert_geq(client->news.end, size);
+        cr_expect_eq(memcmp(client->news.pages.at + client->news.end - sx_align_up(size, 8), body,
                             size),
                      0, "as it was put");
     }
-    sx_blob_clear(&client->news);
+    sx_news_drop(&client->news);
     free(body);
     PMIx_Value_destruct(&value);
     bare_deinit(&server);

@@ -80,7 +80,8 @@ static uint32_t far_value = 5;
 static struct sx_blob far_data(const char *key)
 {
     _Alignas(8) char put[sizeof(struct sx_lane_put) + 64] = { 0 };
-    struct sx_blob blob = { 0 }, messages = { 0 };
+    struct sx_blob blob = { 0 };
+    struct sx_news messages = { .begin = 0 };
     struct sx_lane_put *head = (void *)put;
 
     if (key != NULL) {
@@ -89,14 +90,14 @@ static struct sx_blob far_data(const char *key)
         head->key_len = (uint16_t)strlen(key);
         head->scope = PMIX_GLOBAL;
         memcpy(head + 1, key, strlen(key));
-        cr_assert_eq(sx_blob_message(&messages, put,
-                                     sizeof(*head) + (size_t)sx_align_up(strlen(key), 8)),
+        cr_assert_eq(sx_news_add(&messages, put,
+                                 sizeof(*head) + (size_t)sx_align_up(strlen(key), 8)),
                      PMIX_SUCCESS);
     }
     cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
-    cr_assert_eq(sx_blob_add_messages(&blob, NSPACE, FAR, messages.bytes, messages.size),
+    cr_assert_eq(sx_blob_add_messages(&blob, NSPACE, FAR, sx_news_at(&messages, 0), messages.end),
                  PMIX_SUCCESS);
-    sx_blob_clear(&messages);
+    sx_news_drop(&messages);
     return blob;
 }
 

@@ -98,14 +98,14 @@ static pmix_status_t read_all(const char *bytes, size_t size)
 static void add(struct sx_blob *to, const char *nspace, uint32_t rank, const char *key)
 {
     _Alignas(8) char put[64] = { 0 };
-    struct sx_blob messages = { 0 };
+    struct sx_news messages = { .begin = 0 };
 
     ((struct sx_lane_put *)(void *)put)->key_len = (uint16_t)strlen(key);
     memcpy(put + sizeof(struct sx_lane_put), key, strlen(key));
-    cr_assert_eq(sx_blob_message(&messages, put, sizeof(struct sx_lane_put) + 8), PMIX_SUCCESS);
-    cr_assert_eq(sx_blob_add_messages(to, nspace, rank, messages.bytes, messages.size),
+    cr_assert_eq(sx_news_add(&messages, put, sizeof(struct sx_lane_put) + 8), PMIX_SUCCESS);
+    cr_assert_eq(sx_blob_add_messages(to, nspace, rank, sx_news_at(&messages, 0), messages.end),
                  PMIX_SUCCESS);
-    sx_blob_clear(&messages);
+    sx_news_drop(&messages);
 }
 
 /* ---- tests ----------------------------------------------------------------------------------- */
@@ -147,13 +147,13 @@ Test(blob, of_news_has_the_values_to_which_they_refer)
                  PMIX_SUCCESS);
     cr_assert_eq(sx_store_put(&job->store, SX_REALM_JOB, 1, "local", PMIX_LOCAL, &value),
                  PMIX_SUCCESS);
-    cr_assert_eq(sx_news_refer(client, "long"), PMIX_SUCCESS);
-    cr_assert_eq(sx_news_refer(client, "long"), PMIX_SUCCESS);
-    cr_assert_eq(sx_blob_message(&client->news, put, sizeof(struct sx_lane_put) + 8), PMIX_SUCCESS);
-    cr_assert_eq(sx_news_refer(client, "gone"), PMIX_SUCCESS);
-    cr_assert_eq(sx_news_refer(client, "local"), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(&client->news, "long"), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(&client->news, "long"), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_add(&client->news, put, sizeof(struct sx_lane_put) + 8), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(&client->news, "gone"), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(&client->news, "local"), PMIX_SUCCESS);
     cr_assert_eq(sx_blob_add_news(&blob, client), PMIX_SUCCESS);
-    sx_blob_clear(&client->news);
+    sx_news_drop(&client->news);
     add(&blob, "job", 2, "behind");
     sx_nspace_remove(&server, job); /* and read it on another node */
     job = bare_job(&server, "job", 4, 0);
@@ -193,8 +193,7 @@ static void change(enum change what, unsigned step, struct sx_client *client)
     } else if (what == GOES && step == 3) {
         cr_assert_eq(sx_store_unset(&job->store, SX_REALM_JOB, 1, "long"), PMIX_SUCCESS);
     } else if (what == ARRIVES && step == 3) { /* by another fence */
-        client->news_gone += client->news.size;
-        client->news.size = 0;
+        sx_news_arrived(&client->news, sx_news_end(&client->news));
     }
 }
 
@@ -211,7 +210,7 @@ Test(blob, of_long_news_is_made_in_steps)
         pmix_status_t rc;
 
         long_put('a');
-        cr_assert_eq(sx_news_refer(client, "long"), PMIX_SUCCESS);
+        cr_assert_eq(sx_news_refer(&client->news, "long"), PMIX_SUCCESS);
         sx_blob_clear(&blob);
         cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
         cr_assert_eq(sx_news_pack_begin(&pack, &blob, client), PMIX_SUCCESS);
@@ -233,10 +232,9 @@ Test(blob, of_long_news_is_made_in_steps)
         cr_expect_eq(memcmp(blob.bytes, whole.bytes, whole.size), 0, "%d", what);
         sx_blob_clear(&whole);
         sx_blob_clear(&blob);
-        client->news_gone += client->news.size;
-        client->news.size = 0;
+        sx_news_arrived(&client->news, sx_news_end(&client->news));
     }
-    sx_blob_clear(&client->news);
+    sx_news_drop(&client->news);
 }
 
 /* A message of the news may be long, too: a value with qualifiers. */
@@ -255,7 +253,7 @@ Test(blob, of_a_long_message_is_made_in_steps)
         pmix_status_t rc;
 
         for (unsigned i = 0; i < 2; i++) { /* the second one is cut elsewhere */
-            cr_assert_eq(sx_blob_message(&client->news, put, LONG - 8 * i), PMIX_SUCCESS);
+            cr_assert_eq(sx_news_add(&client->news, put, LONG - 8 * i), PMIX_SUCCESS);
         }
         sx_blob_clear(&blob);
         cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
@@ -276,10 +274,9 @@ Test(blob, of_a_long_message_is_made_in_steps)
         cr_expect_eq(memcmp(blob.bytes, whole.bytes, whole.size), 0, "%d", what);
         sx_blob_clear(&whole);
         sx_blob_clear(&blob);
-        client->news_gone += client->news.size;
-        client->news.size = 0;
+        sx_news_arrived(&client->news, sx_news_end(&client->news));
     }
-    sx_blob_clear(&client->news);
+    sx_news_drop(&client->news);
     free(put);
 }
 
@@ -555,7 +552,7 @@ Test(blob, of_news_that_change_again_and_again_is_made_in_steps)
 
     for (unsigned i = 0; i <= changes; i++, key[0]++) {
         put_in(&job->store, key, PMIX_GLOBAL, LONG);
-        cr_assert_eq(sx_news_refer(client, key), PMIX_SUCCESS);
+        cr_assert_eq(sx_news_refer(&client->news, key), PMIX_SUCCESS);
     }
     cr_assert_eq(sx_news_pack_begin(&pack, &blob, client), PMIX_SUCCESS);
     do {
@@ -569,7 +566,7 @@ Test(blob, of_news_that_change_again_and_again_is_made_in_steps)
     } while (rc == PMIX_ERR_WOULD_BLOCK);
     cr_assert_eq(rc, PMIX_SUCCESS);
     cr_expect_geq(steps, changes + LONG / STEP);
-    sx_blob_clear(&client->news);
+    sx_news_drop(&client->news);
 }
 
 /* Each of both stores is renewed twice. */
