@@ -413,6 +413,7 @@ static void sx_words_store(struct sx_store_writer *writer, struct sx_words *word
 void sx_column_unset(struct sx_store_writer *writer, const struct sx_column_record *record,
                      struct sx_words *words)
 {
+    writer->refused.bytes = 0;
     sx_store_garbage(writer, sx_words_bytes(writer, words));
     /* R-cell -> A-cell (sx_words_read): the zero cell has been there since the beginning. */
     atomic_store_explicit(&words->word0, SX_CELL_MOVED | (SX_STORE_ABSENT_OFF / 8) << 16,

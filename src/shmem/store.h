@@ -168,6 +168,9 @@ static inline uint64_t sx_store_successor(const struct sx_store *store)
 /* A value with more is copied in steps by who puts it, and to the next generation. */
 #define SX_STORE_LONG_BYTES SX_STORE_COPY_MAX_BYTES
 
+/* To ask for a next generation in vain takes as long as to copy these. */
+#define SX_STORE_TRY_BYTES (UINT64_C(16) << 10)
+
 struct sx_store_renewal;
 
 /* A larger dictionary while it is filled; readers do not see it yet. */
@@ -179,6 +182,13 @@ struct sx_store_larger {
 /* Must not be moved after sx_store_create.  In a private store, a copy of @view stays valid
  * until destroy.  In a shared store, it stays valid until the next generation, which unmaps the
  * old one. */
+/* A next generation that could not be had.  As long as no value goes, it needs as much. */
+struct sx_store_refusal {
+    uint64_t bytes;         /* of the live data, as measured; 0: none was refused, or values went */
+    uint64_t garbage_bytes; /* at that time: more is values that were replaced */
+    uint32_t row_count;     /* for so many rows */
+};
+
 struct sx_store_writer {
     struct sx_store view; /* of the newest generation; readers in other threads get a copy */
     struct sx_heap heap;
@@ -191,9 +201,10 @@ struct sx_store_writer {
     struct sx_store_renewal *renewal; /* the next one while it is copied in steps; NULL: none is */
     uint64_t copied_bytes;            /* in steps, or from one generation to the next, ever; a
                                        * generation that could not be had counts half */
-    struct sx_store_larger larger;    /* dictionary */
-    uint64_t table_bytes;             /* taken by larger dictionaries, or garbage of smaller ones */
-    uint64_t reserve_bytes;           /* no generation is made smaller without need */
+    struct sx_store_refusal refused;
+    struct sx_store_larger larger; /* dictionary */
+    uint64_t table_bytes;          /* taken by larger dictionaries, or garbage of smaller ones */
+    uint64_t reserve_bytes;        /* no generation is made smaller without need */
     bool private_memory;
     bool alone;
     struct sx_placement placement; /* of every generation */

@@ -214,6 +214,7 @@ static void sx_store_switch(struct sx_store_writer *writer, const struct sx_stor
     writer->heap = next->heap;
     writer->row_count = next->row_count;
     writer->generation++;
+    writer->refused = (struct sx_store_refusal){ .bytes = 0 };
     writer->larger = next->larger;
     writer->table_bytes = next->table_bytes;
     writer->garbage_bytes = next->garbage_bytes;
@@ -231,35 +232,87 @@ static void sx_store_switch(struct sx_store_writer *writer, const struct sx_stor
     }
 }
 
+/* Take memory for @need_bytes in *next, which may have less, or none yet.  Return: PMIX_SUCCESS; or
+ * why there is none, and then *next is empty. */
+static pmix_status_t sx_store_next_back(struct sx_store_writer *writer, uint32_t row_count,
+                                        uint64_t need_bytes, struct sx_store_writer *next)
+{
+    if (next->view.seg.base != NULL &&
+        sx_heap_reserve(&next->heap, need_bytes - next->heap.next_off) == PMIX_SUCCESS) {
+        return PMIX_SUCCESS;
+    }
+    sx_segment_release(&next->view.seg);
+    writer->copied_bytes += SX_STORE_TRY_BYTES;
+    pmix_status_t rc = sx_store_next(writer, row_count, need_bytes, next);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_heap_reserve(&next->heap, need_bytes - next->heap.next_off);
+        writer->copied_bytes += rc != PMIX_SUCCESS ? need_bytes / SX_STORE_MEMORY_PER_BYTE : 0;
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_segment_release(&next->view.seg);
+    }
+    return rc;
+}
+
+/* Return: the bytes of live data that a next generation has at least, as the last one that was
+ * refused; 0: this is not known without a look at all. */
+static uint64_t sx_store_live_least(const struct sx_store_writer *writer, uint32_t row_count)
+{
+    const struct sx_store_refusal *const refused = &writer->refused;
+
+    return refused->garbage_bytes == writer->garbage_bytes && refused->row_count <= row_count &&
+                   writer->renewal == NULL
+               ? refused->bytes
+               : 0;
+}
+
+/* Look at all live data, and take memory for it, and @extra_bytes more, in *next.  Return: as
+ * sx_store_next_back. */
+static pmix_status_t sx_store_measure(struct sx_store_writer *writer, uint64_t extra_bytes,
+                                      struct sx_measure *measure, struct sx_store_writer *next)
+{
+    const uint32_t row_count = measure->row_count;
+
+    while (measure->chunk_shift < SX_CHUNK_SHIFT_MAX && (1u << measure->chunk_shift) < row_count) {
+        measure->chunk_shift++;
+    }
+    sx_live_each(writer, sx_measure_cell, measure);
+    measure->bytes += SX_STORE_HEAP_OFF + sx_dictionary_bytes(measure->column_count);
+    const uint64_t need_bytes = sx_align_up(measure->bytes + extra_bytes, SX_PAGE_BYTES);
+
+    sx_store_renew_abandon(writer);
+    const pmix_status_t rc = sx_store_next_back(writer, row_count, need_bytes, next);
+
+    if (rc != PMIX_SUCCESS) {
+        writer->copied_bytes += need_bytes / 2; /* to measure takes half as long as to copy */
+        writer->refused = (struct sx_store_refusal){ .bytes = measure->bytes,
+                                                     .garbage_bytes = writer->garbage_bytes,
+                                                     .row_count = row_count };
+    }
+    return rc;
+}
+
 pmix_status_t sx_store_rewrite(struct sx_store_writer *writer, uint32_t row_count,
                                uint64_t extra_bytes)
 {
+    const uint64_t least = sx_store_live_least(writer, row_count);
     struct sx_measure measure = { .row_count = row_count };
-    struct sx_store_writer next;
-
-    while (measure.chunk_shift < SX_CHUNK_SHIFT_MAX && (1u << measure.chunk_shift) < row_count) {
-        measure.chunk_shift++;
-    }
-    sx_live_each(writer, sx_measure_cell, &measure);
-    const uint64_t need_bytes = sx_align_up(SX_STORE_HEAP_OFF +
-                                                sx_dictionary_bytes(measure.column_count) +
-                                                measure.bytes + extra_bytes,
-                                            SX_PAGE_BYTES);
+    struct sx_store_writer next = { .view.seg = SX_SEGMENT_NULL };
     pmix_status_t rc = sx_store_retire_room(writer);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
+
+    if (rc == PMIX_SUCCESS && least != 0) {
+        rc = sx_store_next_back(writer, row_count, sx_align_up(least + extra_bytes, SX_PAGE_BYTES),
+                                &next);
     }
-    sx_store_renew_abandon(writer);
-    rc = sx_store_next(writer, row_count, need_bytes, &next);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_heap_reserve(&next.heap, need_bytes - next.heap.next_off);
+        rc = sx_store_measure(writer, extra_bytes, &measure, &next);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_store_format(&next, row_count, measure.column_count);
     }
     if (rc != PMIX_SUCCESS) {
-        sx_segment_deinit(&next.view.seg);
-        writer->copied_bytes += need_bytes / 2; /* to measure takes half as long as to copy */
+        sx_segment_release(&next.view.seg);
         return rc;
     }
     /* The copy's memory is reserved, so it cannot fail and its heap stays put. */

@@ -295,7 +295,9 @@ static int test_starve(void)
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0 ||
-        sx_store_create(&writer, &options) != PMIX_SUCCESS) {
+        sx_store_create(&writer, &options) != PMIX_SUCCESS ||
+        test_put_number(&writer, SX_REALM_JOB, 1, "number", 1) != PMIX_SUCCESS ||
+        test_put_number(&writer, SX_REALM_JOB, 2, "number", 2) != PMIX_SUCCESS) {
         return 1;
     }
     for (; stored < 10000 && rc == PMIX_SUCCESS; stored += rc == PMIX_SUCCESS) {
@@ -312,13 +314,24 @@ static int test_starve(void)
         writer.heap.next_off != end || sx_store_successor(&writer.view) != 0) {
         return 3;
     }
-    if (writer.copied_bytes - copied < writer.live_bytes) { /* what they looked through counts */
+    if (writer.copied_bytes - copied != 3 * SX_STORE_TRY_BYTES) { /* nobody looks through it */
         return 7;
     }
     for (uint64_t i = 0; i < stored; i++) {
         snprintf(key, sizeof(key), "key.%" PRIu64, i);
         if (test_text_at(&writer.view, 1, key) != i) {
             return 4;
+        }
+    }
+    /* A value that is replaced, and one that goes, are a reason to look, once each. */
+    for (unsigned i = 0; i < 4; i++) {
+        const uint64_t before = writer.copied_bytes, half = writer.live_bytes / 2;
+
+        if ((i == 0 && test_put_text(&writer, 1, "key.0", 24, 0) != PMIX_SUCCESS) ||
+            (i == 2 && sx_store_unset(&writer, SX_REALM_JOB, 2, "number") != PMIX_SUCCESS) ||
+            test_put_text(&writer, 1, "large", 1500, 1) != PMIX_ERR_OUT_OF_RESOURCE ||
+            (i % 2 == 0) != (writer.copied_bytes - before >= half)) {
+            return 8 + (int)i;
         }
     }
     /* What is withdrawn makes room again: the next generation is smaller. */
