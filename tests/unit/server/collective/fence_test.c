@@ -1094,7 +1094,7 @@ static pmix_status_t much_and_little(struct sx_server *server, void *arg)
     cr_assert_eq(sx_nspace_open(server, first->nspace), PMIX_SUCCESS);
     cr_assert_eq(sx_store_put(&first->nspace->store, SX_REALM_JOB, 0, "much", PMIX_GLOBAL, &value),
                  PMIX_SUCCESS);
-    cr_assert_eq(sx_news_refer(first, "much"), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(&first->news, "much"), PMIX_SUCCESS);
     free(value.data.bo.bytes);
     for (uint32_t rank = 0; rank < LOCALS; rank++) {
         cr_assert_eq(perform(server, &(struct act){ .rank = rank }), PMIX_SUCCESS);

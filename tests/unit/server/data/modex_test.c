@@ -334,7 +334,7 @@ Test(modex_copy, of_a_long_value_for_other_nodes_is_made_when_they_get_it)
     cr_expect_gt(blob.size, sizeof(bytes));
     cr_expect_lt(blob.size, sizeof(bytes) + 4096, "once");
     sx_blob_clear(&blob);
-    sx_blob_clear(&client->news);
+    sx_news_drop(&client->news);
     bare_deinit(&server);
 }
 
