@@ -10,17 +10,32 @@
 #include "base/status.h"
 #include "server/model/proc_list.h"
 
+static void client_expect(struct sx_collective *collective, void *arg)
+{
+    struct sx_client *const client = arg;
+
+    if (!sx_members_mean(&collective->members, client)) {
+        return;
+    }
+    sx_shown_changed(collective->members.server, &collective->shown);
+    if (!collective->with_host && !collective->is_over &&
+        sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
+        sx_collective_end_soon(collective, PMIX_ERR_OUT_OF_RESOURCE);
+    }
+}
+
+/* Those that name processes of several namespaces are found by its name.  Of those that name
+ * groups, and of one namespace, each takes one search. */
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client)
 {
     SX_LIST_EACH(it, &server->collective.all) {
-        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        sx_shown_changed(server, &collective->shown);
-        if (!collective->with_host && !collective->is_over &&
-            sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
-            sx_collective_end(collective, PMIX_ERR_OUT_OF_RESOURCE);
+        if (collective->members.named == NULL || collective->members.real.made != NULL) {
+            client_expect(collective, client);
         }
     }
+    sx_collectives_of_nspace(server, client->nspace->name, client_expect, client);
 }
 
 /* ---- namespaces that operations have waited for ----------------------------------------------

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/status.h"
+#include "base/value/value.h"
 #include "server/collective/collective.h"
 #include "server/port/port.h"
 
@@ -108,14 +109,28 @@ void sx_members_clear(struct sx_members *members)
     free(members->procs);
 }
 
+/* Return: how many of the sorted processes are of @nspace, or of names before it. */
+static size_t end_of(const pmix_proc_t *procs, size_t count, const char *nspace)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+
+        if (strcmp(procs[mid].nspace, nspace) <= 0) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
+
 static bool have_name(const struct sx_members *members, const char *name)
 {
-    size_t i = 0;
+    const size_t end = end_of(members->procs, members->proc_count, name);
 
-    while (i < members->proc_count && strcmp(members->procs[i].nspace, name) != 0) {
-        i++;
-    }
-    return i < members->proc_count;
+    return end > 0 && strcmp(members->procs[end - 1].nspace, name) == 0;
 }
 
 /* Return: whether the signature has @name, and that means @entry. */
@@ -153,6 +168,29 @@ void sx_collectives_of_list(struct sx_server *server, const struct sx_membership
     }
 }
 
+void sx_collectives_of_nspace(struct sx_server *server, const char *name, sx_of_list_fn fn,
+                              void *arg)
+{
+    const struct sx_table *const all = &server->collective.named;
+    struct sx_table_node *node = all->count > 0 ? sx_table_first(all, sx_nspace_hash(server, name))
+                                                : NULL;
+
+    while (node != NULL) {
+        struct sx_members *const members = SX_CONTAINER(node, struct sx_named, node)->members;
+
+        node = sx_table_next(all, node);
+        if (have_name(members, name)) {
+            fn(SX_CONTAINER(members, struct sx_collective, members), arg);
+        }
+    }
+}
+
+static bool have_several_names(const struct sx_members *members)
+{
+    return members->proc_count > 0 &&
+           strcmp(members->procs[0].nspace, members->procs[members->proc_count - 1].nspace) != 0;
+}
+
 void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs)
 {
     names_clear(members);
@@ -160,6 +198,9 @@ void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs)
     members->procs = procs->all;
     members->proc_count = procs->count;
     members->real = (struct sx_alias_list){ .all = procs->all, .count = procs->count };
+    if (have_several_names(members) && !names_add(members)) {
+        names_clear(members); /* then it is found by a walk */
+    }
 }
 
 pmix_status_t sx_members_mean_anew(struct sx_members *members)
@@ -317,28 +358,12 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
     if (rc == PMIX_SUCCESS) {
         members_sort(members);
         members_hang(members);
-        rc = (members->real.made != NULL || members->has_unknown) && !names_add(members)
+        rc = (members->real.made != NULL || members->has_unknown || have_several_names(members)) &&
+                     !names_add(members)
                  ? PMIX_ERR_OUT_OF_RESOURCE
                  : members->gone;
     }
     return rc;
-}
-
-/* Return: how many of the sorted processes are of @nspace, or of names before it. */
-static size_t end_of(const pmix_proc_t *procs, size_t count, const char *nspace)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        const size_t mid = low + (high - low) / 2;
-
-        if (strcmp(procs[mid].nspace, nspace) <= 0) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    return low;
 }
 
 bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace)
@@ -519,9 +544,27 @@ bool sx_members_name(const struct sx_members *members, const struct sx_client *c
     return false;
 }
 
+static bool has_proc(const struct sx_alias_list *list, const pmix_proc_t *proc)
+{
+    return list->made != NULL ? sx_alias_made_has(list, proc->nspace, proc->rank)
+                              : list->count > 0 && bsearch(proc, list->all, list->count,
+                                                           sizeof(*proc), sx_proc_order) != NULL;
+}
+
+bool sx_members_mean(const struct sx_members *members, const struct sx_client *client)
+{
+    pmix_proc_t proc = sx_nspace_proc(client->nspace, client->rank);
+
+    if (has_proc(&members->real, &proc)) {
+        return true;
+    }
+    proc.rank = PMIX_RANK_WILDCARD;
+    return has_proc(&members->real, &proc);
+}
+
 pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *client)
 {
-    if (sx_members_find(members, client) != NULL || !sx_members_name(members, client)) {
+    if (sx_members_find(members, client) != NULL || !sx_members_mean(members, client)) {
         return PMIX_SUCCESS;
     }
     if (!member_add(members, client)) {

@@ -146,7 +146,7 @@ struct sx_member {
     uint64_t repeats;   /* of those of a failed operation: that it has called, or need not */
 };
 
-/* A name in a signature, by which the list's operations are found. */
+/* A name in a signature, by which the operations of its list or namespace are found. */
 struct sx_named {
     struct sx_table_node node; /* server.collective.named */
     struct sx_members *members;
@@ -159,7 +159,7 @@ struct sx_members {
     pmix_proc_t *procs; /* the signature: sorted, no duplicates; owned */
     size_t proc_count;
     struct sx_alias_list real; /* processes that the signature means */
-    struct sx_named *named;    /* its names, if some may be those of lists; NULL: none is */
+    struct sx_named *named;    /* its names; NULL: the only one is of a namespace that is here */
     size_t named_count;
     struct sx_member *all; /* sorted by client address */
     size_t count, capacity, arrived_count;
@@ -217,6 +217,10 @@ void sx_members_clear(struct sx_members *members);
 typedef void (*sx_of_list_fn)(struct sx_collective *collective, void *arg);
 void sx_collectives_of_list(struct sx_server *server, const struct sx_membership_entry *entry,
                             sx_of_list_fn fn, void *arg);
+/* Call @fn for each whose signature names processes by that name, but for those of this namespace
+ * alone, which are in no table.  @fn ends none of them at once. */
+void sx_collectives_of_nspace(struct sx_server *server, const char *name, sx_of_list_fn fn,
+                              void *arg);
 /* Replace the signature, which has no names of lists, by @procs, which are in order.  The members
  * own @procs from now on. */
 void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs);
@@ -224,7 +228,9 @@ void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs);
  * sx_members_gather. */
 pmix_status_t sx_members_mean_anew(struct sx_members *members);
 
-/* Return: whether the signature names @client, as the lists in it are now. */
+/* Return: whether the signature means @client, as its lists were when it was resolved ... */
+bool sx_members_mean(const struct sx_members *members, const struct sx_client *client);
+/* ... or as they are now, which takes a search for each of its names. */
 bool sx_members_name(const struct sx_members *members, const struct sx_client *client);
 
 /* Return: NULL when @client is not a member. */

@@ -1015,6 +1015,147 @@ Test(collective, of_others_are_not_looked_at_when_one_goes_or_comes)
     hosted_call(others_untouched, NULL);
 }
 
+/* ---- a process comes ------------------------------------------------------------------------- */
+
+#define THEIRS "theirs" /* a job of four, of which the last is still to be registered */
+
+static void connect_of(struct sx_server *server, struct sx_client *client,
+                       const pmix_proc_t procs[2], uint32_t count)
+{
+    static uint32_t op;
+    const struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_CONNECT, .op = ++op };
+    struct sx_draft draft = { .head = &head,
+                              .signature = &sx_arrive_body,
+                              .nspace = "",
+                              .parts[SX_ARRIVE_PROCS] = { procs, count } };
+    _Alignas(8) uint8_t bytes[256];
+    size_t size;
+
+    cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
+    cr_assert_leq(size, sizeof(bytes));
+    cr_assert_eq(sx_body_write(&draft, bytes), PMIX_SUCCESS);
+    cr_assert_eq(sx_collective_arrive(server, client, opened(&sx_arrive_body, bytes, size)),
+                 PMIX_SUCCESS);
+}
+
+static void comer_add(struct sx_server *server, const char *name, uint32_t rank)
+{
+    struct sx_nspace *const nspace = sx_nspace_obtain(server, name);
+
+    nspace->job_size = nspace->local_count = 4;
+    nspace->registered = true;
+    struct sx_client *const client = sx_client_add(nspace, rank);
+
+    cr_assert_not_null(client);
+    sx_collective_client_added(server, client);
+}
+
+static const struct {
+    const char *why;
+    uint32_t count;
+    pmix_proc_t procs[2];
+    bool is_of_theirs, is_known, is_expected; /* who calls; the job, when it is named; who comes */
+} comers[] = {
+    { "all of its own job", 1, { { THEIRS, PMIX_RANK_WILDCARD } }, true, true, true },
+    { "it, and one of its job", 2, { { THEIRS, 0 }, { THEIRS, 3 } }, true, true, true },
+    { "others of its job", 2, { { THEIRS, 0 }, { THEIRS, 2 } }, true, true, false },
+    { "it, of two jobs", 2, { { NSPACE, 1 }, { THEIRS, 3 } }, false, true, true },
+    { "all of two jobs", 2, { { NSPACE, 1 }, { THEIRS, PMIX_RANK_WILDCARD } }, false, true, true },
+    { "others of two jobs", 2, { { NSPACE, 1 }, { THEIRS, 2 } }, false, true, false },
+    { "it, of a job to come", 2, { { NSPACE, 1 }, { THEIRS, 3 } }, false, false, true },
+    { "all of a job to come",
+      2,
+      { { NSPACE, 1 }, { THEIRS, PMIX_RANK_WILDCARD } },
+      false,
+      false,
+      true },
+    { "a list with it", 1, { { "with", PMIX_RANK_WILDCARD } }, false, true, true },
+    { "a list without it", 1, { { "without", PMIX_RANK_WILDCARD } }, false, true, false },
+    { "a list without it, and it", 2, { { THEIRS, 3 }, { "without", 0 } }, false, true, true },
+};
+
+static void lists_add(struct sx_server *server)
+{
+    static const pmix_proc_t procs[][2] = { { { NSPACE, 1 }, { THEIRS, 3 } },
+                                            { { NSPACE, 1 }, { THEIRS, 2 } } };
+    struct sx_membership_options options = { .kind = SX_MEMBERSHIP_CONNECTED, .proc_count = 2 };
+    struct sx_membership_entry *entry;
+
+    for (size_t i = 0; i < 2; i++) {
+        options.name = i == 0 ? "with" : "without";
+        options.procs = procs[i];
+        cr_assert_eq(sx_memberships_add(server, &options, &entry), PMIX_SUCCESS);
+    }
+}
+
+static pmix_status_t comes(struct sx_server *server, void *arg)
+{
+    const size_t i = *(const size_t *)arg;
+
+    lists_add(server);
+    for (uint32_t rank = 0; rank < 3 && comers[i].is_known; rank++) {
+        comer_add(server, THEIRS, rank);
+    }
+    connect_of(server,
+               comers[i].is_of_theirs ? sx_client_find(sx_nspace_find(server, THEIRS), 0)
+                                      : client_of(server, 1),
+               comers[i].procs, comers[i].count);
+    cr_assert_not(sx_list_empty(&server->collective.all), "%s", comers[i].why);
+    const struct sx_collective *const open = only_one(server);
+    const size_t before = open->members.count;
+
+    comer_add(server, THEIRS, 3);
+    cr_expect_eq(open->members.count, before + comers[i].is_expected, "%s", comers[i].why);
+    sx_collective_client_added(server, sx_client_find(sx_nspace_find(server, THEIRS), 3));
+    cr_expect_eq(open->members.count, before + comers[i].is_expected, "%s: once", comers[i].why);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, expects_who_comes_by_all_that_may_name_it)
+{
+    for (size_t i = 0; i < SX_COUNT(comers); i++) {
+        hosted_call(comes, &i);
+        hosted_end();
+        begin();
+    }
+}
+
+/* No process of an operation is looked at that names several jobs, and not that of who comes: be
+ * they here, or still to come, or read again. */
+static pmix_status_t others_of_many(struct sx_server *server, void *arg)
+{
+    const pmix_proc_t procs[3] = { { NSPACE, 0 }, { THEIRS, 0 }, { "unknown", 0 } };
+    struct sx_proc_list again = { .all = NULL };
+
+    (void)arg;
+    comer_add(server, THEIRS, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        const uint32_t other = i == 0 ? 2 : 1;
+
+        connect_of(server, client_of(server, 0), (pmix_proc_t[]){ procs[0], procs[other] }, 2);
+        struct sx_members *const members = &only_one(server)->members;
+
+        if (i == 2) {
+            cr_assert(sx_proc_list_append(&again, members->procs, members->proc_count));
+            sx_members_rename(members, &again);
+        }
+        const struct sx_members kept = *members;
+
+        members->procs = NULL;
+        members->real.all = NULL;
+        comer_add(server, "comes", i);
+        members->procs = kept.procs;
+        members->real = kept.real;
+        sx_collective_close(only_one(server));
+    }
+    return PMIX_SUCCESS;
+}
+
+Test(collective, of_other_jobs_are_not_searched_for_who_comes)
+{
+    hosted_call(others_of_many, NULL);
+}
+
 /* Each process stays below its own limit. */
 static pmix_status_t all_open(struct sx_server *server, void *arg)
 {
