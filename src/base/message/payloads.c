@@ -34,7 +34,7 @@ const struct sx_signature sx_arrive_body = {
                                      .decoded = true,
                                      .max = SX_ARRIVE_INFOS_MAX,
                                      SX_PART_WORD(struct sx_lane_arrive, info_size),
-                                     .thing = "the directives of a fence",
+                                     .thing = "the directives of a fence, a connect or a group",
                                      .advice = "what is for the other processes belongs in "
                                                "PMIx_Put" } },
     .heap_max = SX_ARRIVE_HEAP_MAX,

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "../base/bodies.h"
+#include "base/message/payloads.h"
+#include "base/util.h"
 #include "control/message.h"
 
 #define HEADER sizeof(struct sx_frame_header)
@@ -80,6 +82,19 @@ Test(message, what_is_too_large_is_notified_to_its_sender)
             cr_expect_eq(sx_message_size_judge(kind, max + 1), PMIX_ERR_OUT_OF_RESOURCE, "%s",
                          spec->name);
         }
+    }
+}
+
+/* One message has all kinds of collective operations. */
+Test(message, of_an_arrival_is_refused_as_no_fence_alone)
+{
+    const char *const things[] = { sx_message_spec(SX_MSG_ARRIVE_BULK)->thing,
+                                   sx_arrive_body.parts[SX_ARRIVE_INFOS].thing };
+
+    for (size_t i = 0; i < SX_COUNT(things); i++) {
+        cr_expect(strstr(things[i], "fence") != NULL && strstr(things[i], "connect") != NULL &&
+                      strstr(things[i], "group") != NULL,
+                  "%s", things[i]);
     }
 }
 
