@@ -24,6 +24,8 @@ struct sx_lane_put {
 };
 static_assert(sizeof(struct sx_lane_put) == 24, "fixed by layout 1");
 #define SX_PUT_LAST 0x01u /* of one PMIx_Commit; means nothing on another node */
+/* Between servers: the key is a column of SX_REALM_QUALIFIED, of a value or of a legend. */
+#define SX_PUT_QUALIFIED 0x02u
 enum { SX_PUT_KEY, SX_PUT_VALUE };
 extern const struct sx_signature sx_put_body;
 

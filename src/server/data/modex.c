@@ -43,6 +43,7 @@ struct put {
     struct sx_cell cell;
     const void *body;
     char name[SX_QUALIFIED_NAME_LEN + 1]; /* of a qualified value, once it is stored */
+    bool is_legend;                       /* of a qualified value of another node */
     bool is_notified;                     /* other nodes receive it already */
 };
 
@@ -60,12 +61,28 @@ static pmix_status_t put_qualified(struct sx_store_writer *store, uint32_t rank,
     return rc;
 }
 
+/* A legend is stored once. */
+static pmix_status_t legend_store(struct sx_store_writer *store, const struct put *put)
+{
+    struct sx_item item;
+
+    return sx_store_find(&store->view, SX_REALM_QUALIFIED, SX_ROW_JOB, put->key, &item) ==
+                   PMIX_SUCCESS
+               ? PMIX_SUCCESS
+               : sx_store_put_flat(store, SX_REALM_QUALIFIED, SX_ROW_JOB, put->key,
+                                   PMIX_SCOPE_UNDEF, &put->cell, put->body);
+}
+
 static pmix_status_t put_store(struct sx_store_writer *store, uint32_t rank, struct put *put)
 {
-    return strcmp(put->key, PMIX_QUALIFIED_VALUE) == 0
-               ? put_qualified(store, rank, put)
-               : sx_store_put_flat(store, SX_REALM_JOB, rank, put->key, put->head->scope,
-                                   &put->cell, put->body);
+    if (put->is_legend) {
+        return legend_store(store, put);
+    }
+    if (put->name[0] == '\0' && strcmp(put->key, PMIX_QUALIFIED_VALUE) == 0) {
+        return put_qualified(store, rank, put);
+    }
+    return sx_store_put_flat(store, put->name[0] != '\0' ? SX_REALM_QUALIFIED : SX_REALM_JOB, rank,
+                             put->key, put->head->scope, &put->cell, put->body);
 }
 
 /* Check what the signature of an opened put does not cover.  Return: PMIX_SUCCESS with the key
@@ -79,13 +96,36 @@ static pmix_status_t put_read(const struct sx_opened *body, struct put *ret)
         sx_scope_takes(head->scope) != (head->cell.type == PMIX_UNDEF)) {
         return PMIX_ERR_BAD_PARAM;
     }
-    ret->head = head;
+    *ret = (struct put){ .head = head, .cell = head->cell, .body = body->parts[SX_PUT_VALUE].at };
     memcpy(ret->key, body->parts[SX_PUT_KEY].at, head->key_len);
-    ret->key[head->key_len] = '\0';
-    ret->name[0] = '\0';
-    ret->is_notified = false;
-    ret->body = body->parts[SX_PUT_VALUE].at;
-    ret->cell = head->cell;
+    return PMIX_SUCCESS;
+}
+
+/* The same for a put of another node, which may be a part of a value with qualifiers. */
+static pmix_status_t far_read(const struct sx_opened *body, struct put *ret)
+{
+    const struct sx_lane_put *const head = body->head;
+
+    if ((head->flags & SX_PUT_QUALIFIED) == 0) {
+        return put_read(body, ret);
+    }
+    struct sx_lane_put plain = *head;
+    struct sx_opened as_plain = *body;
+
+    plain.flags = 0;
+    as_plain.head = &plain;
+    const pmix_status_t rc = head->flags == SX_PUT_QUALIFIED && !sx_scope_takes(head->scope)
+                                 ? put_read(&as_plain, ret)
+                                 : PMIX_ERR_BAD_PARAM;
+
+    ret->head = head;
+    ret->is_legend = head->key_len == SX_QUALIFIED_LEGEND_LEN;
+    if (rc != PMIX_SUCCESS || (!ret->is_legend && head->key_len != SX_QUALIFIED_NAME_LEN)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (!ret->is_legend) {
+        memcpy(ret->name, ret->key, sizeof(ret->name));
+    }
     return PMIX_SUCCESS;
 }
 
@@ -134,7 +174,8 @@ static void far_end(struct sx_modex_far *far, struct sx_nspace *nspace, uint32_t
     if (rc != PMIX_SUCCESS) {
         put_is_lost(nspace, rank, put->key, rc);
         far->lost++;
-    } else if (!sx_scope_takes(put->head->scope) && !sx_list_empty(&nspace->awaited)) {
+    } else if (!sx_scope_takes(put->head->scope) && !put->is_legend &&
+               !sx_list_empty(&nspace->awaited)) {
         put_is_brought(nspace, rank, put);
     }
 }
@@ -147,7 +188,7 @@ static pmix_status_t far_store(struct sx_modex_far *far, struct sx_nspace *nspac
     struct put put;
 
     if (sx_body_open(&body, &sx_put_body, bytes->bytes, bytes->size) != NULL ||
-        put_read(&body, &put) != PMIX_SUCCESS) {
+        far_read(&body, &put) != PMIX_SUCCESS) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
     /* A value that its rank has withdrawn from other nodes must not stay on this one. */
@@ -162,7 +203,7 @@ static pmix_status_t far_store(struct sx_modex_far *far, struct sx_nspace *nspac
 
 /* ---- long values of other nodes -------------------------------------------------------------- */
 
-/*     CHECKED --a value with qualifiers--> COPIED --its legend is stored--> MOVED --> STORED
+/*     CHECKED --qualified, as it was put--> COPIED --its legend is stored--> MOVED --> STORED
  *         \--another---------------------------------------------------------------^ */
 enum far_state { FAR_CHECKED, FAR_COPIED, FAR_MOVED, FAR_STORED };
 
@@ -205,16 +246,19 @@ void sx_modex_far_end(struct sx_modex_far *far)
 static pmix_status_t far_checked(struct sx_far_put *all)
 {
     const struct put *const put = &all->put;
-    const pmix_status_t rc = put_read(&all->body, &all->put);
 
-    all->value = (struct sx_store_long){ .realm = SX_REALM_JOB,
+    if (far_read(&all->body, &all->put) != PMIX_SUCCESS || put->is_legend) {
+        return PMIX_ERR_UNPACK_FAILURE; /* no legend is long */
+    }
+    all->value = (struct sx_store_long){ .realm = put->name[0] != '\0' ? SX_REALM_QUALIFIED
+                                                                       : SX_REALM_JOB,
                                          .row = all->value.row,
                                          .key = put->key,
-                                         .scope = rc == PMIX_SUCCESS ? put->head->scope : 0,
+                                         .scope = put->head->scope,
                                          .cell = put->cell,
                                          .body = put->body };
     all->state = strcmp(put->key, PMIX_QUALIFIED_VALUE) == 0 ? FAR_COPIED : FAR_STORED;
-    return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : PMIX_ERR_UNPACK_FAILURE;
+    return PMIX_ERR_WOULD_BLOCK;
 }
 
 static pmix_status_t far_check_step(struct sx_far_put *all, size_t *left)
@@ -450,9 +494,11 @@ static pmix_status_t put_take(struct sx_server *server, struct sx_client *client
 /* The value for other nodes is no longer the newest. */
 static void remote_outdate(struct sx_client *client, const struct put *put)
 {
+    const struct sx_wait_what what = what_of(client->nspace, client->rank, put);
+
     if (put->head->scope == PMIX_GLOBAL && client->nspace->has_remote) {
-        client->scope_moves += sx_store_unset(&client->nspace->remote, SX_REALM_JOB, client->rank,
-                                              put->key) == PMIX_SUCCESS;
+        client->scope_moves += sx_store_unset(&client->nspace->remote, what.realm, client->rank,
+                                              what.key) == PMIX_SUCCESS;
     }
 }
 

@@ -12,20 +12,20 @@
 #include "server/model/state.h"
 #include "shmem/qualified.h"
 
-#define SX_BLOB_VERSION 1u
+#define SX_BLOB_VERSION 2u
 
 struct blob_header {
     uint32_t magic;
     uint16_t version, flags;
     uint64_t size;
 };
-static_assert(sizeof(struct blob_header) == 16, "fixed by blob version 1");
+static_assert(sizeof(struct blob_header) == 16, "fixed by blob version 2");
 
 struct section_header {
     uint32_t rank, nspace_len;
     uint64_t size; /* of the messages */
 };
-static_assert(sizeof(struct section_header) == 16, "fixed by blob version 1");
+static_assert(sizeof(struct section_header) == 16, "fixed by blob version 2");
 enum { SECTION_NSPACE, SECTION_MESSAGES };
 static const struct sx_signature section_body = {
     .head_size = sizeof(struct section_header),
@@ -171,14 +171,14 @@ pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uin
 /* Room for a message with @size bytes of body.  Return: where the body goes, NULL when memory is
  * out. */
 static void *message_begin(struct sx_blob *messages, const char *key, const struct sx_cell *cell,
-                           pmix_scope_t scope, size_t size)
+                           pmix_scope_t scope, uint8_t flags, size_t size)
 {
     const size_t key_len = strlen(key);
     const size_t body_off = sizeof(struct sx_lane_put) + sx_align_up(key_len, 8);
     const uint64_t length = body_off + size;
-    struct sx_lane_put put = { .cell = *cell,
-                               .key_len = (uint16_t)key_len,
-                               .scope = (uint8_t)scope };
+    struct sx_lane_put put = {
+        .cell = *cell, .key_len = (uint16_t)key_len, .scope = (uint8_t)scope, .flags = flags
+    };
     char *const at = message_room(messages, length, length);
 
     if (at == NULL) {
@@ -198,6 +198,19 @@ static void *message_begin(struct sx_blob *messages, const char *key, const stru
 
 #define PACK_RESTARTS_MAX 3u /* then it is copied at once */
 
+/* A value in a store that other nodes may see. */
+struct found {
+    const struct sx_store_writer *store;
+    enum sx_realm realm;
+    const char *key; /* a name in SX_REALM_QUALIFIED */
+    struct sx_item item;
+};
+
+static bool is_for_others(const struct sx_item *item)
+{
+    return sx_item_scope(item) == PMIX_GLOBAL || sx_item_scope(item) == PMIX_REMOTE;
+}
+
 /* Remove the part of a value that is there. */
 static void value_drop(struct sx_value_pack *pack, struct sx_blob *blob)
 {
@@ -214,32 +227,58 @@ static void value_leave(struct sx_value_pack *pack, struct sx_blob *blob)
     pack->restarts = 0;
 }
 
-/* Begin the message of a value, or begin it anew.  Return: false when memory is out. */
-static bool value_begin(struct sx_value_pack *pack, struct sx_blob *blob, const char *key,
-                        const struct sx_item *item, uint64_t generation)
+/* The legend of a value with qualifiers, which are a part of its name and so have a bound.  Return:
+ * false when memory is out; without a legend nothing can find the value, and there is none. */
+static bool legend_add(struct sx_blob *blob, const struct found *found)
 {
+    char key[SX_QUALIFIED_LEGEND_LEN + 1];
+    struct sx_item legend;
+
+    sx_qualified_legend_key(found->key, key);
+    if (sx_store_find(&found->store->view, SX_REALM_QUALIFIED, SX_ROW_JOB, key, &legend) !=
+        PMIX_SUCCESS) {
+        return true;
+    }
+    char *const at = message_begin(blob, key, &legend.cell, sx_item_scope(&found->item),
+                                   SX_PUT_QUALIFIED, legend.cell.len);
+
+    if (at != NULL && legend.cell.len > 0) {
+        memcpy(at, legend.body, legend.cell.len);
+    }
+    return at != NULL;
+}
+
+/* Begin the message of a value, or begin it anew.  Return: false when memory is out. */
+static bool value_begin(struct sx_value_pack *pack, struct sx_blob *blob, const struct found *found)
+{
+    const bool is_qualified = found->realm == SX_REALM_QUALIFIED;
+    const struct sx_item *const item = &found->item;
+
     pack->restarts += pack->body != NULL;
     value_drop(pack, blob);
     pack->message = blob->size;
-    pack->generation = generation;
+    pack->generation = found->store->generation;
     pack->copied = 0;
-    const char *const at = message_begin(blob, key, &item->cell, sx_item_scope(item),
-                                         item->cell.len);
+    const char *const at = is_qualified && !legend_add(blob, found)
+                               ? NULL
+                               : message_begin(blob, found->key, &item->cell, sx_item_scope(item),
+                                               is_qualified ? SX_PUT_QUALIFIED : 0, item->cell.len);
 
     pack->message_body = at == NULL ? 0 : (size_t)(at - blob->bytes);
     pack->body = at == NULL ? NULL : item->body;
     return at != NULL;
 }
 
-/* Append a part of the value of @key, which is @item now.  Nothing is overwritten in a store: the
- * same place in the same generation is the same value. */
-static pmix_status_t value_step(struct sx_value_pack *pack, struct sx_blob *blob, const char *key,
-                                const struct sx_item *item, uint64_t generation, size_t *left)
+/* Append a part of the value.  Nothing is overwritten in a store: the same place in the same
+ * generation is the same value. */
+static pmix_status_t value_step(struct sx_value_pack *pack, struct sx_blob *blob,
+                                const struct found *found, size_t *left)
 {
+    const struct sx_item *const item = &found->item;
     const bool is_begun = pack->body != NULL && pack->body == item->body &&
-                          pack->generation == generation;
+                          pack->generation == found->store->generation;
 
-    if (!is_begun && !value_begin(pack, blob, key, item, generation)) {
+    if (!is_begun && !value_begin(pack, blob, found)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     const uint64_t rest = item->cell.len - pack->copied;
@@ -272,58 +311,41 @@ static void section_seal(struct sx_blob *blob, size_t at)
 
 /* ---- all of a rank -------------------------------------------------------------------------- */
 
-/* A value that is moved to the other store meanwhile may be missed: then both are walked once more.
- * Of two messages for one key the second counts: the values for other nodes alone come last, as
- * they are newer. */
-enum { PACK_STORE, PACK_REMOTE, PACK_STORE_AGAIN, PACK_REMOTE_AGAIN, PACK_PHASES };
+/* Of two messages for one key the second counts.  The values for other nodes alone come last, as
+ * they are newer.  One of these may have gone to the first store meanwhile, which was walked
+ * before: its column stays, and says where to look again.  Only the renewal of the second store
+ * removes such a column: then both are walked again, but not as often as a client likes. */
+enum { PACK_STORE, PACK_REMOTE, PACK_PHASES };
 
-/* One qualified value, as it was put. */
-static pmix_status_t qualified_add(struct sx_blob *blob, const struct sx_store *store,
-                                   const char *name, const struct sx_item *item, size_t *left)
+static bool has_moves(const struct sx_rank_pack *pack)
 {
-    struct sx_cell cell = { .type = PMIX_DATA_ARRAY };
-    const size_t at_size = blob->size;
-    pmix_value_t value;
-    size_t size;
-    pmix_status_t rc = sx_qualified_whole(store, name, item, &value);
-
-    if (rc != PMIX_SUCCESS) {
-        return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
-    }
-    rc = sx_flat_size(&value, &size);
-    if (rc == PMIX_SUCCESS) {
-        char *const at = message_begin(blob, PMIX_QUALIFIED_VALUE, &cell, sx_item_scope(item),
-                                       size);
-
-        *left -= size < *left ? size : *left;
-        rc = at == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_flat_encode(&value, &cell, at, size);
-        if (rc == PMIX_SUCCESS) { /* now the length of the body is set */
-            memcpy(blob->bytes + at_size + sizeof(uint64_t), &cell, sizeof(cell));
-        }
-    }
-    sx_value_destruct(&value);
-    return rc;
+    return pack->moves != pack->client->scope_moves;
 }
 
-/* Append what the column has of the rank, or a part of it. */
-static pmix_status_t column_step(struct sx_rank_pack *pack, struct sx_blob *blob,
-                                 const struct sx_store_writer *store, enum sx_realm realm,
-                                 const char *key, sx_column column, size_t *left)
+/* Find the value of @key in one of the stores.  Return: false when it is not for other nodes. */
+static bool find_in(const struct sx_store_writer *store, enum sx_realm realm, uint32_t rank,
+                    const char *key, struct found *ret)
 {
-    struct sx_item item;
-    const bool is_there = (realm == SX_REALM_JOB || realm == SX_REALM_QUALIFIED) &&
-                          sx_store_read(&store->view, column, pack->client->rank, &item) ==
-                              PMIX_SUCCESS &&
-                          (sx_item_scope(&item) == PMIX_GLOBAL ||
-                           sx_item_scope(&item) == PMIX_REMOTE);
+    *ret = (struct found){ .store = store, .realm = realm, .key = key };
+    return sx_store_find(&store->view, realm, rank, key, &ret->item) == PMIX_SUCCESS &&
+           is_for_others(&ret->item);
+}
 
-    if (!is_there) {
-        value_leave(&pack->value, blob);
-        return PMIX_SUCCESS;
+/* Find what the column has of the rank for other nodes. */
+static bool column_find(const struct sx_rank_pack *pack, const struct sx_store_writer *store,
+                        enum sx_realm realm, const char *key, sx_column column, struct found *ret)
+{
+    const struct sx_nspace *const nspace = pack->client->nspace;
+
+    *ret = (struct found){ .store = store, .realm = realm, .key = key };
+    if (realm != SX_REALM_JOB &&
+        (realm != SX_REALM_QUALIFIED || strlen(key) != SX_QUALIFIED_NAME_LEN)) {
+        return false;
     }
-    return realm == SX_REALM_QUALIFIED
-               ? qualified_add(blob, &store->view, key, &item, left)
-               : value_step(&pack->value, blob, key, &item, store->generation, left);
+    return sx_store_read(&store->view, column, pack->client->rank, &ret->item) == PMIX_SUCCESS
+               ? is_for_others(&ret->item)
+               : pack->phase == PACK_REMOTE && has_moves(pack) && nspace->has_store &&
+                     find_in(&nspace->store, realm, pack->client->rank, key, ret);
 }
 
 /* Go on in one store.  Return: PMIX_SUCCESS: it is done. */
@@ -336,27 +358,29 @@ static pmix_status_t store_step(struct sx_rank_pack *pack, struct sx_blob *blob,
     while (rc == PMIX_SUCCESS) {
         enum sx_realm realm;
         sx_column column;
+        struct found found;
         const char *const key = sx_store_walk_next(&store->view, &pack->walk, left, &realm,
                                                    &column);
 
         if (key == NULL) {
             return *left == 0 ? PMIX_ERR_WOULD_BLOCK : PMIX_SUCCESS;
         }
-        rc = column_step(pack, blob, store, realm, key, column, left);
+        if (column_find(pack, store, realm, key, column, &found)) {
+            rc = value_step(&pack->value, blob, &found, left);
+        } else {
+            value_leave(&pack->value, blob);
+        }
     }
     pack->walk.slot -= rc == PMIX_ERR_WOULD_BLOCK;
     return rc;
 }
 
-/* Return: the store of the phase; NULL: there is none, or it is not walked. */
+/* Return: the store of the phase; NULL: there is none. */
 static const struct sx_store_writer *phase_store(const struct sx_rank_pack *pack)
 {
     const struct sx_nspace *const nspace = pack->client->nspace;
 
-    if (pack->phase >= PACK_STORE_AGAIN && pack->moves == pack->client->scope_moves) {
-        return NULL;
-    }
-    if (pack->phase == PACK_REMOTE || pack->phase == PACK_REMOTE_AGAIN) {
+    if (pack->phase == PACK_REMOTE) {
         return nspace->has_remote ? &nspace->remote : NULL;
     }
     return nspace->has_store ? &nspace->store : NULL;
@@ -369,6 +393,32 @@ static void walk_again(struct sx_rank_pack *pack, struct sx_blob *blob)
     pack->walk = (struct sx_store_walk){ .slot = 0 };
     pack->restarts++;
     blob->size = pack->messages;
+}
+
+/* Note the state of the client at the beginning of the first walk. */
+static void walks_begin(struct sx_rank_pack *pack)
+{
+    const struct sx_nspace *const nspace = pack->client->nspace;
+
+    pack->phase = PACK_STORE;
+    pack->moves = pack->client->scope_moves;
+    pack->remote_generation = nspace->has_remote ? nspace->remote.generation : 0;
+}
+
+/* Begin again with both stores when a value may have been missed.  Return: false when not. */
+static bool walks_again(struct sx_rank_pack *pack, struct sx_blob *blob,
+                        const struct sx_store_writer *store)
+{
+    if (pack->phase != PACK_REMOTE || !has_moves(pack) ||
+        store->generation == pack->remote_generation || pack->returns == PACK_RESTARTS_MAX) {
+        return false;
+    }
+    pack->returns++;
+    pack->messages = pack->first;
+    walk_again(pack, blob);
+    pack->restarts = 0;
+    walks_begin(pack);
+    return true;
 }
 
 /* The store of the phase is done, or has gone. */
@@ -384,13 +434,12 @@ static void walk_next(struct sx_rank_pack *pack, struct sx_blob *blob)
 pmix_status_t sx_rank_pack_begin(struct sx_rank_pack *pack, struct sx_blob *blob,
                                  const struct sx_client *client)
 {
-    *pack = (struct sx_rank_pack){ .client = client,
-                                   .section = blob->size,
-                                   .moves = client->scope_moves };
+    *pack = (struct sx_rank_pack){ .client = client, .section = blob->size };
+    walks_begin(pack);
     const pmix_status_t rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, NULL,
                                                   0);
 
-    pack->messages = blob->size;
+    pack->first = pack->messages = blob->size;
     return rc;
 }
 
@@ -401,6 +450,9 @@ pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob,
         size_t *const some = pack->restarts > PACK_RESTARTS_MAX ? &all : left;
         const struct sx_store_writer *const store = phase_store(pack);
 
+        if (store != NULL && walks_again(pack, blob, store)) {
+            continue;
+        }
         if (store != NULL && pack->walk.dictionary != 0 && pack->generation != store->generation) {
             walk_again(pack, blob);
             continue;
@@ -437,34 +489,23 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
 /* Find the value of @key that the stores have now for other nodes.  Return: false when there is
  * none: it has been withdrawn, which later news say. */
 static bool referred_find(const struct sx_nspace *nspace, uint32_t rank, const char *key,
-                          struct sx_item *ret, uint64_t *ret_generation)
+                          struct found *ret)
 {
-    const struct sx_store_writer *const stores[] = { nspace->has_remote ? &nspace->remote : NULL,
-                                                     nspace->has_store ? &nspace->store : NULL };
-
-    for (size_t i = 0; i < SX_COUNT(stores); i++) {
-        if (stores[i] != NULL &&
-            sx_store_find(&stores[i]->view, SX_REALM_JOB, rank, key, ret) == PMIX_SUCCESS &&
-            (sx_item_scope(ret) == PMIX_GLOBAL || sx_item_scope(ret) == PMIX_REMOTE)) {
-            *ret_generation = stores[i]->generation;
-            return true;
-        }
-    }
-    return false;
+    return (nspace->has_remote && find_in(&nspace->remote, SX_REALM_JOB, rank, key, ret)) ||
+           (nspace->has_store && find_in(&nspace->store, SX_REALM_JOB, rank, key, ret));
 }
 
 /* Append a part of the value that the news refer to by @key. */
 static pmix_status_t referred_step(struct sx_news_pack *pack, struct sx_blob *blob, const char *key,
                                    size_t *left)
 {
-    struct sx_item item;
-    uint64_t generation;
+    struct found found;
 
-    if (!referred_find(pack->client->nspace, pack->client->rank, key, &item, &generation)) {
+    if (!referred_find(pack->client->nspace, pack->client->rank, key, &found)) {
         value_leave(&pack->value, blob);
         return PMIX_SUCCESS;
     }
-    return value_step(&pack->value, blob, key, &item, generation, left);
+    return value_step(&pack->value, blob, &found, left);
 }
 
 static pmix_status_t bytes_add(struct sx_blob *blob, const char *bytes, size_t size)

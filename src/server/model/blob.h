@@ -6,6 +6,9 @@
  *   section: {u32 rank, u32 nspace_len, u64 size of what follows} nspace padded to 8, messages
  *   message: {u64 length} struct sx_lane_put, key, body as in a lane, padded to 8
  *
+ * A value with qualifiers is one message as it was put, or it comes out of a store: then its legend
+ * and its value are two messages (SX_PUT_QUALIFIED).
+ *
  * A blob contains its own length and is never empty.  Several blobs mean the same in any order of
  * concatenation, because hosts concatenate the blobs of all nodes in an order of their own. */
 #ifndef SX_SERVER_MODEL_BLOB_H
@@ -156,17 +159,19 @@ pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob,
  * of the same keys. */
 struct sx_rank_pack {
     const struct sx_client *client; /* which keeps its namespace */
-    size_t section, messages;       /* offsets in the blob: of all, and of the phase's */
+    size_t section;                 /* offsets in the blob: of the section, ... */
+    size_t first, messages;         /* ... of its messages, and of the phase's */
     unsigned phase;                 /* the store that is walked: blob.c ... */
     uint64_t generation;            /* ... which had this one ... */
     struct sx_store_walk walk;      /* ... as far as here */
-    uint32_t moves;                 /* of the client, at the beginning */
+    uint32_t moves;                 /* of the client, when the first walk began ... */
+    uint64_t remote_generation;     /* ... and of the other store, 0: there was none */
     struct sx_value_pack value;
-    unsigned restarts; /* in this phase: the store has been renewed meanwhile */
+    unsigned restarts; /* in this phase: the store has been renewed meanwhile ... */
+    unsigned returns;  /* ... and both: a value may have been missed */
 };
 pmix_status_t sx_rank_pack_begin(struct sx_rank_pack *pack, struct sx_blob *blob,
                                  const struct sx_client *client);
-/* A value with qualifiers is copied at once. */
 pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob, size_t *left);
 
 /* One of several blobs that a host has concatenated. */

@@ -220,3 +220,20 @@ Test(pages, a_forked_child_has_threads_of_its_own, .timeout = 60)
     gate_set(false);
     all_expect(5, MANY);
 }
+
+/* What is left has pages of its own, so that it is freed as such. */
+Test(pages, of_the_front_are_given_back_but_for_the_last_ones)
+{
+    struct sx_pages pages = { .at = NULL };
+
+    cr_assert(sx_pages_grow(&pages, 0, SX_PAGES_OWN_BYTES));
+    cr_expect_eq(sx_pages_give_front(&pages, SX_PAGES_OWN_BYTES), 0);
+    cr_assert(sx_pages_grow(&pages, 0, 3 * SX_PAGES_OWN_BYTES));
+    memset(pages.at, 'a', pages.size);
+    cr_expect_eq(sx_pages_give_front(&pages, SX_PAGES_OWN_BYTES - 1), 0, "it is not worth it");
+    cr_expect_eq(sx_pages_give_front(&pages, 3 * SX_PAGES_OWN_BYTES), 2 * SX_PAGES_OWN_BYTES);
+    cr_expect_eq(pages.size, SX_PAGES_OWN_BYTES);
+    cr_expect_eq(pages.at[0], 'a');
+    cr_expect_eq(pages.at[pages.size - 1], 'a');
+    sx_pages_free(&pages);
+}

@@ -241,6 +241,201 @@ Test(modex_far, long_values_are_stored_in_steps)
     bare_deinit(&server);
 }
 
+/* ---- values with qualifiers ------------------------------------------------------------------ */
+
+/* Pack all of rank 1 in steps.  Return: how many. */
+static unsigned rank_pack(const struct sx_nspace *job, struct sx_blob *blob)
+{
+    struct sx_rank_pack pack;
+    unsigned steps = 0;
+    pmix_status_t rc;
+
+    cr_assert_eq(sx_blob_begin(blob), PMIX_SUCCESS);
+    cr_assert_eq(sx_rank_pack_begin(&pack, blob, sx_client_find(job, 1)), PMIX_SUCCESS);
+    do {
+        const uint64_t before = pack.value.copied;
+        size_t left = FAR_STEP;
+
+        rc = sx_rank_pack_step(&pack, blob, &left);
+        cr_expect(pack.value.copied <= before + FAR_STEP || left == 0);
+        steps++;
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    cr_assert_eq(rc, PMIX_SUCCESS);
+    return steps;
+}
+
+static void rank_store(struct sx_server *server, const struct sx_blob *blob)
+{
+    const struct sx_blob_piece piece = { blob->bytes, blob->size };
+    struct sx_blob_reader reader = { .pieces = &piece, .piece_count = 1 };
+    struct sx_modex_far far = { .lost = 0 };
+    pmix_status_t rc;
+
+    do {
+        size_t left = FAR_STEP;
+
+        rc = sx_blob_read_step(&reader, server, sx_modex_store, &far, &left);
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    cr_expect_eq(rc, PMIX_SUCCESS);
+    cr_expect_eq(far.lost, 0);
+}
+
+/* The value with its qualifiers, as it was put. */
+static void whole_expect(const struct sx_nspace *job, const pmix_value_t *put)
+{
+    pmix_info_t qualifier = ((pmix_info_t *)put->data.darray->array)[1];
+    char name[SX_QUALIFIED_NAME_LEN + 1];
+    struct sx_item item;
+    pmix_value_t whole;
+
+    qualifier.flags = PMIX_INFO_QUALIFIER;
+    cr_assert_eq(sx_qualified_name("far", 3, &qualifier, 1, name), PMIX_SUCCESS);
+    cr_assert_eq(sx_store_find(&job->store.view, SX_REALM_QUALIFIED, 1, name, &item), PMIX_SUCCESS);
+    cr_expect_eq(sx_item_scope(&item), PMIX_GLOBAL);
+    cr_assert_eq(sx_qualified_whole(&job->store.view, name, &item, &whole), PMIX_SUCCESS);
+    const pmix_info_t *const infos = whole.data.darray->array;
+
+    cr_expect_eq(whole.data.darray->size, 2);
+    cr_expect_str_eq(infos[0].key, "far");
+    cr_expect_str_eq(infos[1].key, qualifier.key);
+    cr_expect_eq(PMIx_Value_compare((void *)(uintptr_t)&infos[1].value, &qualifier.value),
+                 PMIX_EQUAL);
+    PMIx_Value_destruct(&whole);
+}
+
+/* A decoded and encoded value would be copied in one step. */
+Test(modex_far, values_with_qualifiers_are_packed_in_steps)
+{
+    static const unsigned steps_min[FAR_KINDS] = {
+        [FAR_QUALIFIED] = 30, [FAR_QUALIFIED_ARRAY] = 12
+    };
+    static struct sx_server server;
+
+    bare_init(&server);
+    sx_server_set(&server);
+    for (enum far_kind kind = FAR_QUALIFIED; kind <= FAR_KINDS; kind++) {
+        struct sx_nspace *job = bare_job(&server, "job", 4, 2);
+        const pmix_value_t little = { .type = PMIX_UINT32, .data.uint32 = 7 };
+        struct sx_blob blob = { .size = 0 };
+        pmix_value_t value;
+
+        if (kind < FAR_KINDS) {
+            far_value(kind, &value);
+        } else { /* all of it is in its cell */
+            value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = infos_new(2, &little) };
+        }
+        cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+        cr_assert_eq(sx_qualified_put(&job->store, 1, PMIX_GLOBAL, &value, NULL), PMIX_SUCCESS);
+        const unsigned steps = rank_pack(job, &blob);
+
+        cr_expect(kind == FAR_KINDS || steps >= steps_min[kind], "kind %d: %u", kind, steps);
+        sx_nspace_remove(&server, job);
+        job = bare_job(&server, "job", 4, 0);
+        cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+        rank_store(&server, &blob);
+        far_expect(job, &value, true);
+        whole_expect(job, &value);
+        sx_nspace_remove(&server, job);
+        sx_blob_clear(&blob);
+        PMIx_Value_destruct(&value);
+    }
+    sx_server_set(NULL);
+    bare_deinit(&server);
+}
+
+/* Put first for other nodes alone, then for all. */
+Test(modex_far, the_newest_value_with_qualifiers_goes_to_other_nodes)
+{
+    static struct sx_server server;
+    struct sx_blob blob = { .size = 0 };
+    pmix_value_t value;
+
+    bare_init(&server);
+    sx_server_set(&server);
+    struct sx_nspace *job = bare_job(&server, "job", 4, 2);
+    struct sx_client *const rank = bare_connect(&server, job, 1);
+
+    for (uint32_t number = 1; number <= 2; number++) {
+        const pmix_value_t first = { .type = PMIX_UINT32, .data.uint32 = number };
+        pmix_status_t kept;
+        size_t size;
+
+        value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = infos_new(2, &first) };
+        char *const body = far_write(PMIX_QUALIFIED_VALUE, &value, &size);
+
+        ((struct sx_lane_put *)(void *)body)->scope = number == 1 ? PMIX_REMOTE : PMIX_GLOBAL;
+        cr_assert_eq(sx_modex_put(&server, rank, opened(&sx_put_body, body, size), &kept),
+                     PMIX_SUCCESS);
+        free(body);
+        if (number == 1) {
+            PMIx_Value_destruct(&value);
+        }
+    }
+    (void)rank_pack(job, &blob);
+    sx_news_drop(&rank->news);
+    bare_deinit(&server);
+    bare_init(&server);
+    job = bare_job(&server, "job", 4, 0);
+    cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+    rank_store(&server, &blob);
+    far_expect(job, &value, true);
+    sx_blob_clear(&blob);
+    PMIx_Value_destruct(&value);
+    sx_server_set(NULL);
+    bare_deinit(&server);
+}
+
+/* Messages that no server of this version sends. */
+static const struct {
+    const char *why, *key;
+    uint8_t flags, scope;
+    bool is_long;
+} not_qualified[] = {
+    { "a key that is no name", "far", SX_PUT_QUALIFIED, PMIX_GLOBAL, false },
+    { "one byte more than a legend", "0123456789abcdef0123456789abcdef.qq", SX_PUT_QUALIFIED,
+      PMIX_GLOBAL, false },
+    { "an unknown flag", "0123456789abcdef0123456789abcdef", SX_PUT_QUALIFIED | 0x04, PMIX_GLOBAL,
+      false },
+    { "one that takes a value away", "0123456789abcdef0123456789abcdef", SX_PUT_QUALIFIED,
+      PMIX_DEL_GLOBAL, false },
+    { "a long legend", "0123456789abcdef0123456789abcdef.q", SX_PUT_QUALIFIED, PMIX_GLOBAL, true },
+};
+
+Test(modex_far, parts_of_a_value_with_qualifiers_are_checked)
+{
+    static struct sx_server server;
+    struct sx_modex_far far = { .lost = 0 };
+    unsigned steps;
+
+    bare_init(&server);
+    sx_server_set(&server);
+    struct sx_nspace *const job = bare_job(&server, "job", 2, 1);
+    struct sx_client *const rank = bare_connect(&server, job, 0);
+
+    for (size_t i = 0; i < SX_COUNT(not_qualified); i++) {
+        const size_t len = not_qualified[i].is_long ? FAR_LONG : 8;
+        const pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { calloc(1, len), len } };
+        pmix_status_t kept;
+        size_t size;
+        char *const body = far_write(not_qualified[i].key, &value, &size);
+        struct sx_lane_put *const head = (void *)body;
+
+        head->flags = not_qualified[i].flags;
+        head->scope = not_qualified[i].scope;
+        cr_expect_eq(far_take(&far, job, body, size, &steps), PMIX_ERR_UNPACK_FAILURE, "%s",
+                     not_qualified[i].why);
+        cr_expect_null(far.put);
+        head->flags = SX_PUT_QUALIFIED;
+        head->scope = PMIX_GLOBAL;
+        cr_expect_eq(sx_modex_put(&server, rank, opened(&sx_put_body, body, size), &kept),
+                     PMIX_ERR_BAD_PARAM, "from a client none is good");
+        free(body);
+        free(value.data.bo.bytes);
+    }
+    sx_server_set(NULL);
+    bare_deinit(&server);
+}
+
 /* ---- a store that gets full ----------------------------------------------------------------- */
 
 #define STEP_MAX (SX_SHARE_STEP_UNITS + 100) /* the last cell of a step may be more */

@@ -40,6 +40,7 @@ TestSuite(blob, .init = begin, .fini = end);
 static unsigned count;
 static uint32_t ranks[8];
 static char keys[8][16];
+static uint32_t lens[8]; /* of the values */
 static pmix_status_t verdict;
 
 static pmix_status_t on_message(void *arg, struct sx_nspace *nspace, uint32_t rank,
@@ -59,6 +60,7 @@ static pmix_status_t on_message(void *arg, struct sx_nspace *nspace, uint32_t ra
     ranks[count] = rank;
     memset(keys[count], 0, sizeof(keys[0]));
     memcpy(keys[count], head + 1, head->key_len);
+    lens[count] = head->cell.len;
     count++;
     return verdict;
 }
@@ -328,7 +330,7 @@ static const struct {
     uint32_t word;
 } garbled[] = {
     { "another magic", 0, 7 },
-    { "another version", 4, 2 },
+    { "another version", 4, 1 },
     { "smaller than its header", 8, 8 },
     { "a size that is no multiple of 8", 8, 65 },
     { "larger than what is there", 8, 4096 },
@@ -397,7 +399,19 @@ Test(blob, of_a_rank_has_what_other_nodes_may_see)
 /* ---- all of a rank in steps ------------------------------------------------------------------ */
 
 /* What happens before a step of some number. */
-enum event { NOTHING, RENEWED, GROWN, TO_REMOTE, FROM_REMOTE, WITHDRAWN, EMPTIED, EVENTS };
+enum event {
+    NOTHING,
+    RENEWED,
+    GROWN,
+    TO_REMOTE,
+    FROM_REMOTE,
+    NEWEST,         /* both stores have one, and the newest comes into that which is walked first */
+    NEWEST_RENEWED, /* ... and the other is renewed */
+    WITHDRAWN,
+    EMPTIED,
+    EVENTS
+};
+enum { OLD = 8, NEWER = 16, NEW = 24 }; /* bytes */
 
 static void put_in(struct sx_store_writer *store, const char *key, pmix_scope_t scope, size_t size)
 {
@@ -437,6 +451,13 @@ static void rank_change(enum event what, struct sx_client *client)
         put_in(&job->store, "moved", PMIX_GLOBAL, 8);
         (void)sx_store_unset(&job->remote, SX_REALM_JOB, 1, "moved");
         client->scope_moves++;
+    } else if (what == NEWEST || what == NEWEST_RENEWED) {
+        put_in(&job->store, "moved", PMIX_GLOBAL, NEW);
+        (void)sx_store_unset(&job->remote, SX_REALM_JOB, 1, "moved");
+        client->scope_moves++;
+    }
+    if (what == NEWEST_RENEWED) {
+        cr_assert_eq(sx_store_renew(&job->remote), PMIX_SUCCESS);
     }
     if (what == GROWN) {
         others_put();
@@ -467,17 +488,26 @@ static void rank_fill(enum event what)
     (void)sx_store_unset(&job->store, SX_REALM_JOB, 1, "moved");
     (void)sx_store_unset(&job->remote, SX_REALM_JOB, 1, "moved");
     put_in(what == FROM_REMOTE ? &job->remote : &job->store, "moved",
-           what == FROM_REMOTE ? PMIX_REMOTE : PMIX_GLOBAL, 8);
+           what == FROM_REMOTE ? PMIX_REMOTE : PMIX_GLOBAL, OLD);
+    if (what == NEWEST || what == NEWEST_RENEWED) {
+        put_in(&job->remote, "moved", PMIX_REMOTE, NEWER);
+    }
+}
+
+/* Return: the length of the last value of @key, which counts; -1: there is none. */
+static int last_len(const char *key)
+{
+    int len = -1;
+
+    for (unsigned i = 0; i < count; i++) {
+        len = strcmp(keys[i], key) == 0 ? (int)lens[i] : len;
+    }
+    return len;
 }
 
 static bool has_key(const char *key)
 {
-    for (unsigned i = 0; i < count; i++) {
-        if (strcmp(keys[i], key) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return last_len(key) != -1;
 }
 
 /* Read it on another node. */
@@ -491,6 +521,8 @@ static void rank_judge(enum event what, unsigned at, const char *when)
     cr_expect_eq(read_steps(&piece, SIZE_MAX), PMIX_SUCCESS);
     cr_expect(has_key("far") || what == EMPTIED, "%d: %s", what, when);
     cr_expect(has_key("moved") || what == EMPTIED, "%d: %s", what, when);
+    cr_expect((what != NEWEST && what != NEWEST_RENEWED) || last_len("moved") != OLD, "%d: %s",
+              what, when);
     cr_expect(has_key("long") || what == WITHDRAWN || what == EMPTIED, "%d: %s", what, when);
     cr_expect(!has_key("long") || what != EMPTIED || at > LONG / STEP, "a part of it: %s", when);
     cr_expect_not(has_key("local"));
