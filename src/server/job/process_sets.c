@@ -34,6 +34,9 @@
 #define GONE_MAX 32u           /* sets of clients that have left, in one turn ... */
 #define GONE_MEMBERS_MAX 4096u /* ... until they have had this many members in all */
 #define PROCS_PER_UNIT 4u      /* to copy, to put in a record and to publish: share.h */
+#define KEPT_MAX 1024u         /* sets of one owner that name all of a job ... */
+#define KEPT_NAMES_MAX 8192u   /* ... and the processes and jobs that they name, or one set more */
+#define KEPT_PER_UNIT 32u      /* of these, to be counted */
 
 /* ---- the users of processes ------------------------------------------------------------------ */
 
@@ -367,16 +370,50 @@ static void name_take(struct sx_server *server, const char *name)
     }
 }
 
+/* A registration looks at all names of a set that names all of a job, and may make it anew, in one
+ * turn.  Such sets are the first of their owner's.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE,
+ * logged. */
+static pmix_status_t kept_judge(struct sx_server *server, struct sx_pset_definition *definition)
+{
+    const struct sx_client *const client = definition->client;
+    size_t count = 0, names = 0;
+
+    SX_LIST_EACH(it, sets_of(server, definition)) {
+        const size_t its = SX_LIST_ENTRY(it, struct sx_membership_entry, owned)->notified.count;
+
+        if (its == 0 || count == KEPT_MAX || names >= KEPT_NAMES_MAX) {
+            break;
+        }
+        count++;
+        names += its;
+    }
+    sx_share_charge(server, definition->client, count / KEPT_PER_UNIT);
+    return count < KEPT_MAX && names < KEPT_NAMES_MAX
+               ? PMIX_SUCCESS
+               : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                          "%s.%u has defined %zu process sets that name all of a job, with %zu "
+                          "names, and may have no more above %u, or %u: let others define some, or "
+                          "name ranks",
+                          client->nspace->name, client->rank, count, names, KEPT_MAX,
+                          KEPT_NAMES_MAX);
+}
+
 /* Create the list.  Return: as sx_memberships_add. */
 static pmix_status_t definition_add(struct sx_server *server, struct sx_pset_definition *definition)
 {
     struct sx_proc_list meant = { .all = NULL };
     struct sx_membership_entry *entry;
-    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
+    const bool is_kept = means_all_of(&definition->notified, NULL);
     const uid_t *const owner = definition->client != NULL && definition->client->uid != 0
                                    ? &definition->client->uid
                                    : NULL;
+    pmix_status_t rc = definition->client != NULL && is_kept ? kept_judge(server, definition)
+                                                             : PMIX_SUCCESS;
 
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = PMIX_ERR_OUT_OF_RESOURCE;
     if (owner == NULL) {
         name_take(server, definition->name);
     }
@@ -394,9 +431,11 @@ static pmix_status_t definition_add(struct sx_server *server, struct sx_pset_def
     }
     definition->subject = entry->published.head.subject;
     if (definition->client != NULL) {
-        sx_list_append(sets_of(server, definition), &entry->owned);
+        struct sx_list *const all = sets_of(server, definition);
+
+        sx_list_append(is_kept ? all->next : all, &entry->owned);
     }
-    if (means_all_of(&definition->notified, NULL)) {
+    if (is_kept) {
         entry->notified = definition->notified;
         definition->notified = (struct sx_proc_list){ .all = NULL };
     }

@@ -126,6 +126,64 @@ static void client_of(const char *name, pmix_rank_t rank, uid_t uid)
                  PMIX_OPERATION_SUCCEEDED);
 }
 
+#define KEPT 1024u
+#define KEPT_NAMES 8192u
+
+/* Define sets of @ranks ranks and, if @all, of a job to come.  Return: how many there are now. */
+static unsigned defined(struct sx_server *server, const char *names, unsigned most, uint32_t ranks,
+                        bool all)
+{
+    struct sx_client *const client = sx_client_find(sx_nspace_find(server, "mine"), 0);
+    pmix_proc_t *const procs = calloc(ranks + 1, sizeof(*procs));
+    pmix_status_t rc = PMIX_SUCCESS;
+    unsigned count = 0;
+    char name[32];
+
+    for (uint32_t i = 0; i <= ranks; i++) {
+        PMIx_Load_procid(&procs[i], "later", i < ranks ? i : PMIX_RANK_WILDCARD);
+    }
+    while (count < most && rc == PMIX_SUCCESS) {
+        snprintf(name, sizeof(name), "%s.%u", names, count);
+        rc = sx_pset_define(server, client, procs, ranks + all, name);
+        count += rc == PMIX_SUCCESS;
+    }
+    cr_expect(rc == PMIX_SUCCESS || rc == PMIX_ERR_OUT_OF_RESOURCE);
+    free(procs);
+    return count;
+}
+
+static pmix_status_t bounded_by_count(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    cr_expect_eq(defined(server, "ranks", KEPT / 2, 1, false), KEPT / 2);
+    cr_expect_eq(defined(server, "jobs", KEPT + 10, 0, true), KEPT);
+    cr_expect_eq(defined(server, "others", KEPT, 1, false), KEPT, "these are not looked at");
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t bounded_by_names(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    cr_expect_eq(defined(server, "long", 4, KEPT_NAMES - 2, true), 2);
+    cr_expect_eq(defined(server, "others", 1, KEPT_NAMES, false), 1);
+    return PMIX_SUCCESS;
+}
+
+/* Each registration looks at those that name all of a job. */
+Test(pset, of_jobs_are_few_of_one_client)
+{
+    hosted_job("mine", 1, 1);
+    client_of("mine", 0, 1001);
+    hosted_call(bounded_by_count, NULL);
+}
+
+Test(pset, of_jobs_of_one_client_have_few_names)
+{
+    hosted_job("mine", 1, 1);
+    client_of("mine", 0, 1001);
+    hosted_call(bounded_by_names, NULL);
+}
+
 static void job_away(const char *name, uint32_t uid)
 {
     const uint32_t size = 1;
