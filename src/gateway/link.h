@@ -12,7 +12,8 @@
  * bytes that its header announces.  While the session is full, or more than SX_LINK_SEND_HIGH bytes
  * wait for the other side, nothing more is read.  Output: what the socket does not take waits in a
  * queue; above SX_LINK_SEND_MAX the link is broken, so a client that does not read costs only
- * itself.  One thread; nothing here waits but sx_gateway_link_make_room. */
+ * itself.  There is room for a body of SX_LINK_ANSWER_MAX when no more than SX_LINK_SEND_HIGH
+ * waits.  One thread; nothing here waits but sx_gateway_link_make_room. */
 #ifndef SX_GATEWAY_LINK_H
 #define SX_GATEWAY_LINK_H
 
@@ -28,6 +29,7 @@ struct sx_session; /* gateway/session.h */
     (UINT32_C(256) << 20) /* of a request: a commit has all that was ever put */
 #define SX_LINK_SEND_HIGH ((size_t)16 << 20)
 #define SX_LINK_SEND_MAX ((size_t)512 << 20)
+#define SX_LINK_ANSWER_MAX ((size_t)480 << 20) /* of a body, while no more than HIGH waits */
 
 #define SX_LINK_ENDS 2u
 

@@ -108,19 +108,39 @@ struct sx_wire_writer sx_request_body(const struct sx_request *request, pmix_sta
     return body;
 }
 
+/* The largest body that the rank's library takes: longer ones end its connection. */
+static size_t body_max(uint32_t release)
+{
+    return release < SX_FOREIGN_NUMBER(4, 0, 0)    ? (size_t)16 << 20
+           : release >= SX_FOREIGN_NUMBER(6, 1, 0) ? (size_t)32 << 20
+                                                   : SX_LINK_ANSWER_MAX;
+}
+
 /* Without an answer the other side would wait for ever.  If memory is out even for a status, the
- * session ends. */
+ * session ends.  Many answers may be due at once: each waits until the rank has read those before
+ * it. */
 static void send_body(struct sx_session *session, uint32_t tag, struct sx_wire_writer *body)
 {
     if (body->failed != PMIX_SUCCESS) {
         session->is_lost = true;
     } else if (session->link != NULL) {
+        sx_gateway_link_make_room(session->link, SX_LINK_SEND_HIGH);
         sx_gateway_link_send(session->link, tag, body->bytes, body->size);
     }
 }
 
 void sx_request_answer_body(struct sx_request *request, struct sx_wire_writer *body)
 {
+    const struct sx_foreign *const foreign = &request->session->foreign;
+
+    if (body->failed == PMIX_SUCCESS && body->size > body_max(foreign->number)) {
+        sx_log(SX_LOG_WARN,
+               "rank %u: the answer to %s has %zu MiB; at most %zu MiB go in one message to "
+               "OpenPMIx %s",
+               foreign->proc.rank, request->name, body->size >> 20, body_max(foreign->number) >> 20,
+               foreign->version);
+        body->failed = PMIX_ERR_OUT_OF_RESOURCE;
+    }
     if (body->failed != PMIX_SUCCESS) {
         const pmix_status_t status = body->failed;
 

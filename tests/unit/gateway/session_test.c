@@ -13,6 +13,7 @@
 
 #include "base/util.h"
 #include "control/message.h"
+#include "gateway/link.h"
 #include "gateway/request.h"
 
 #define TAG 107
@@ -20,8 +21,9 @@
 static struct {
     unsigned count;
     uint32_t tag;
-    uint8_t bytes[256];
+    uint8_t bytes[256]; /* its first ones */
     size_t size;
+    size_t room; /* that was made last */
 } answers;
 
 /* Takes the link's place. */
@@ -29,17 +31,18 @@ pmix_status_t sx_gateway_link_send(struct sx_gateway_link *link, uint32_t tag, c
                                    size_t size)
 {
     (void)link;
-    cr_assert_leq(size, sizeof(answers.bytes));
+    cr_expect_eq(answers.room, SX_LINK_SEND_HIGH);
     answers.count++;
     answers.tag = tag;
-    memcpy(answers.bytes, body, size);
+    memcpy(answers.bytes, body, size < sizeof(answers.bytes) ? size : sizeof(answers.bytes));
     answers.size = size;
     return PMIX_SUCCESS;
 }
 
 void sx_gateway_link_make_room(struct sx_gateway_link *link, size_t size)
 {
-    (void)link, (void)size;
+    (void)link;
+    answers.room = size;
 }
 
 static struct sx_session session;
@@ -498,6 +501,50 @@ Test(session, a_constructed_group_is_notified_as_the_release_expects)
         cr_assert_eq(w.size, group_answers[i].size, "%s: %zu", group_answers[i].why, w.size);
         cr_expect_arr_eq(w.bytes, group_answers[i].bytes, w.size, "%s", group_answers[i].why);
         sx_wire_writer_deinit(&w);
+    }
+}
+
+static const struct {
+    const char *why;
+    uint32_t release;
+    size_t mib_max; /* of a body that the other library takes */
+} largest[] = {
+    { "3.2.5", SX_FOREIGN_NUMBER(3, 2, 5), 16 },
+    { "4.0.0", SX_FOREIGN_NUMBER(4, 0, 0), SX_LINK_ANSWER_MAX >> 20 },
+    { "5.0.11", SX_FOREIGN_NUMBER(5, 0, 11), SX_LINK_ANSWER_MAX >> 20 },
+    { "6.1.0", SX_FOREIGN_NUMBER(6, 1, 0), 32 },
+};
+
+/* An answer of @size bytes.  Return: the bytes that are sent. */
+static size_t answer_of(size_t size)
+{
+    struct sx_request *const request = calloc(1, sizeof(*request));
+    struct sx_wire_writer body;
+
+    request->session = &session;
+    request->tag = TAG;
+    request->name = "GETNB";
+    sx_list_init(&request->deferred);
+    sx_list_append(&session.requests, &request->node);
+    session.request_count++;
+    body = sx_request_body(request, PMIX_SUCCESS);
+    cr_assert_not_null(sx_wire_reserve(&body, size));
+    body.size = size;
+    sx_request_answer_body(request, &body);
+    cr_assert_eq(session.request_count, 0);
+    return answers.size;
+}
+
+Test(session, an_answer_that_the_library_does_not_take_becomes_a_status)
+{
+    for (size_t i = 0; i < SX_COUNT(largest); i++) {
+        const size_t size = largest[i].mib_max << 20;
+
+        session_init(forms[0], largest[i].release);
+        cr_expect_eq(answer_of(size), size, "%s", largest[i].why);
+        session_init(forms[0], largest[i].release);
+        cr_expect_eq(answer_of(size + 1), 2, "%s: %zu", largest[i].why, answers.size);
+        cr_expect_eq(answered(), PMIX_ERR_OUT_OF_RESOURCE, "%s", largest[i].why);
     }
 }
 
