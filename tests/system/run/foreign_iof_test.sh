@@ -59,7 +59,7 @@ seq 100000 >in
 run $limit $own "$PUSHER" -n 2 -t all -o sh -c 'exec env -u LD_PRELOAD cksum' <in
 expect_code 0 "the own input"
 [ "$(grep -c "^$(cksum <in)$" out)" -eq 2 ] || fail "the own input: not what was pushed"
-grep -Eq 'late: (NOT-FOUND|PMIX_ERR_NOT_FOUND)' out || fail "the own input: of a job that has ended"
+grep -Eq 'late: (PMIX_ERR_)?(NOT|IOF).(FOUND|COMPLETE)' out || fail "the own input: of a job that has ended"
 
 # ---- fabrics -----------------------------------------------------------------------------------
 for library in "$theirs" ""; do
