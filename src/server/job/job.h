@@ -117,6 +117,11 @@ pmix_status_t sx_jobinfo_row_refuse(const char *name, const pmix_info_t *info,
 pmix_status_t sx_jobinfo_maps(const char *name, const struct sx_nspace *nspace,
                               const pmix_info_t info[], size_t ninfo, struct sx_nodemap *ret);
 
+/* Whether @info has nothing but the states of processes of @nspace, such as their exit codes, from
+ * which no value is derived, and all others have been derived. */
+bool sx_jobinfo_derives_nothing(const struct sx_nspace *nspace, const pmix_info_t info[],
+                                size_t ninfo);
+
 /* The number of processes that @info announces, flat or in the array of the job; 0: none is
  * given. */
 uint32_t sx_jobinfo_job_size(const pmix_info_t info[], size_t ninfo);

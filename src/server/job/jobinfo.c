@@ -395,12 +395,27 @@ static pmix_status_t given_all(struct reading *reading, const pmix_info_t info[]
     return rc;
 }
 
+static pmix_status_t states_store(struct reading *reading, const pmix_info_t info[], size_t ninfo)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        rc = given_arrays(reading, &info[i]);
+    }
+    return rc;
+}
+
 pmix_status_t sx_jobinfo_store(struct sx_server *server, struct sx_nspace *nspace,
                                const pmix_info_t info[], size_t ninfo)
 {
     struct reading reading = { .server = server, .nspace = nspace };
+
+    if (sx_jobinfo_derives_nothing(nspace, info, ninfo)) { /* else it takes as long as the job */
+        return states_store(&reading, info, ninfo);
+    }
     pmix_status_t rc = given_all(&reading, info, ninfo);
 
+    nspace->is_derived = false;
     if (rc == PMIX_SUCCESS) {
         size_judge(&reading);
         here_judge(&reading);
@@ -410,6 +425,8 @@ pmix_status_t sx_jobinfo_store(struct sx_server *server, struct sx_nspace *nspac
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_derive(server, nspace, &reading.map, reading.node_count);
+        nspace->is_derived = rc == PMIX_SUCCESS;
+        nspace->derived_local_count = nspace->local_count;
     }
     sx_nodemap_clear(&reading.map);
     return rc;

@@ -18,6 +18,7 @@
 #include "base/value/flat.h"
 #include "base/value/names.h"
 #include "base/value/value.h"
+#include "shmem/nspace_read.h"
 #include "shmem/qualified.h"
 #include "shmem/wanted.h"
 
@@ -287,6 +288,41 @@ pmix_status_t sx_jobinfo_maps(const char *name, const struct sx_nspace *nspace,
     return PMIX_SUCCESS;
 }
 
+/* ---- states of processes --------------------------------------------------------------------- */
+
+/* Hosts report these one after the other while the job runs. */
+static bool is_state_key(const char *key)
+{
+    static const char *const keys[] = { PMIX_RANK, PMIX_PROC_STATE_STATUS, PMIX_EXIT_CODE,
+                                        SX_STARTED_PID, PMIX_REINCARNATION };
+    bool is_one = false;
+
+    for (size_t i = 0; i < SX_COUNT(keys) && !is_one; i++) {
+        is_one = strcmp(key, keys[i]) == 0;
+    }
+    return is_one;
+}
+
+bool sx_jobinfo_derives_nothing(const struct sx_nspace *nspace, const pmix_info_t info[],
+                                size_t ninfo)
+{
+    bool is_nothing = nspace->is_derived && nspace->derived_local_count == nspace->local_count &&
+                      nspace->job_size != 0;
+
+    for (size_t i = 0; i < ninfo && is_nothing; i++) {
+        size_t count = 0;
+        const pmix_info_t *const inner = strcmp(info[i].key, PMIX_PROC_DATA) == 0
+                                             ? sx_jobinfo_array(&info[i].value, &count)
+                                             : NULL;
+
+        is_nothing = inner != NULL;
+        for (size_t k = 0; k < count && is_nothing; k++) {
+            is_nothing = is_state_key(inner[k].key);
+        }
+    }
+    return is_nothing;
+}
+
 /* ---- the infos and their job ----------------------------------------------------------------- */
 
 /* A check in progress. */
@@ -405,7 +441,9 @@ pmix_status_t sx_jobinfo_check(const char *name, const struct sx_nspace *nspace,
 {
     struct check check = { .name = name, .nspace = nspace };
     struct sx_nodemap map = { .text = NULL };
-    pmix_status_t rc = sx_jobinfo_maps(name, nspace, info, ninfo, &map);
+    pmix_status_t rc = nspace != NULL && sx_jobinfo_derives_nothing(nspace, info, ninfo)
+                           ? PMIX_SUCCESS
+                           : sx_jobinfo_maps(name, nspace, info, ninfo, &map);
 
     sx_nodemap_clear(&map);
     for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {

@@ -214,7 +214,7 @@ void sx_nspace_empty(struct sx_server *server, struct sx_nspace *nspace)
     if (nspace->has_store) {
         sx_store_destroy(&nspace->store);
     }
-    nspace->has_store = nspace->has_data = nspace->registered = false;
+    nspace->has_store = nspace->has_data = nspace->registered = nspace->is_derived = false;
     nspace->brought_count = nspace->job_size = 0;
     nspace->session = SX_SESSION_UNKNOWN;
 }

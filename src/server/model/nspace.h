@@ -218,7 +218,9 @@ struct sx_nspace {
     bool here_logged, rank_logged;         /* ... in the numbers of processes, too ... */
     bool map_logged;                       /* ... and ranks without the nodes that they are on */
     bool has_store;
-    bool has_data;  /* was registered with job info */
+    bool has_data;   /* was registered with job info */
+    bool is_derived; /* all that follows from it is stored, for so many local processes: */
+    uint32_t derived_local_count;
     bool is_coming; /* the host will store the topology later: waiting_gets.c */
     bool is_ending; /* its clients are being taken away */
     struct sx_ending ending;

@@ -6,6 +6,7 @@
 
 #include "../answers.h"
 #include "../bare.h"
+#include "shmem/nspace_read.h"
 
 static struct sx_server server;
 static struct sx_nspace *job;
@@ -133,6 +134,45 @@ Test(derive, touches_nothing_that_the_host_has_said)
     cr_expect_eq(number(SX_REALM_JOB, SX_ROW_JOB, PMIX_MAX_PROCS), 3);
     cr_expect_eq(number(SX_REALM_JOB, 1, PMIX_LOCAL_RANK), 55);
     cr_expect_eq(number(SX_REALM_JOB, 1, PMIX_APPNUM), NONE, "the job's holds for each");
+}
+
+/* A value of rank 2 is removed before each: if it is there again, all values were derived. */
+Test(derive, does_nothing_for_the_state_of_a_process)
+{
+    static const struct {
+        const char *key;
+        bool derives, is_flat; /* of the job */
+        uint32_t local_count;
+    } rows[] = {
+        { PMIX_EXIT_CODE, true, false, 3 }, /* the first registration */
+        { PMIX_EXIT_CODE, false, false, 3 }, { PMIX_PROC_STATE_STATUS, false, false, 3 },
+        { SX_STARTED_PID, false, false, 3 }, { PMIX_REINCARNATION, false, false, 3 },
+        { PMIX_APPNUM, true, false, 3 },     { PMIX_EXIT_CODE, true, true, 3 },
+        { PMIX_EXIT_CODE, true, false, 2 },  { PMIX_EXIT_CODE, false, false, 2 },
+    };
+
+    make(3, 3, 0, NULL, NULL);
+    for (uint32_t i = 0; i < SX_COUNT(rows); i++) {
+        const uint32_t value = 7 + i, rank = 1;
+        pmix_info_t its[2], info;
+        pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = its };
+
+        job->local_count = rows[i].local_count;
+        PMIx_Info_load(&its[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
+        PMIx_Info_load(&its[1], rows[i].key, &value, PMIX_UINT32);
+        if (rows[i].is_flat) {
+            PMIx_Info_load(&info, rows[i].key, &value, PMIX_UINT32);
+        } else {
+            PMIx_Info_load(&info, PMIX_PROC_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
+        }
+        (void)sx_store_unset(&job->store, SX_REALM_JOB, 2, PMIX_APPNUM);
+        cr_assert_eq(sx_jobinfo_check("job", job, &info, 1), PMIX_SUCCESS);
+        cr_assert_eq(sx_jobinfo_store(&server, job, &info, 1), PMIX_SUCCESS);
+        cr_expect_eq(number(SX_REALM_JOB, rows[i].is_flat ? SX_ROW_JOB : rank, rows[i].key), value);
+        cr_expect_eq(number(SX_REALM_JOB, 2, PMIX_APPNUM) != NONE, rows[i].derives, "row %u: %s", i,
+                     rows[i].key);
+        PMIx_Info_destruct(&info);
+    }
 }
 
 /* Which of the nodes is this one. */
