@@ -10,6 +10,13 @@
 #include "base/status.h"
 #include "server/model/proc_list.h"
 
+/* Return: whether all that name a namespace are found by it (sx_collectives_of_nspace), and this
+ * one is.  Of the others, each takes a search: those that name groups, or one namespace alone. */
+static bool is_in_table(const struct sx_collective *collective)
+{
+    return collective->members.named != NULL && collective->members.real.made == NULL;
+}
+
 static void client_expect(struct sx_collective *collective, void *arg)
 {
     struct sx_client *const client = arg;
@@ -24,14 +31,12 @@ static void client_expect(struct sx_collective *collective, void *arg)
     }
 }
 
-/* Those that name processes of several namespaces are found by its name.  Of those that name
- * groups, and of one namespace, each takes one search. */
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client)
 {
     SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (collective->members.named == NULL || collective->members.real.made != NULL) {
+        if (!is_in_table(collective)) {
             client_expect(collective, client);
         }
     }
@@ -521,14 +526,24 @@ static void missing_end(struct sx_collective *collective)
     }
 }
 
+static void gone_note(struct sx_collective *collective, void *arg)
+{
+    (void)arg;
+    collective->names_gone = true;
+}
+
 static void nspace_is_missed(struct sx_server *server, const struct sx_nspace *nspace)
 {
     struct sx_collective_walk walk;
     struct sx_collective *collective;
 
+    sx_collectives_of_nspace(server, nspace->name, gone_note, NULL);
     sx_collective_walk_begin(server, &walk);
     while ((collective = sx_collective_walk_next(server, &walk)) != NULL) {
-        if (!collective->is_over && !collective->with_host &&
+        const bool may_miss = !is_in_table(collective) || collective->names_gone;
+
+        collective->names_gone = false;
+        if (may_miss && !collective->is_over && !collective->with_host &&
             sx_members_miss(&collective->members, nspace)) {
             missing_end(collective);
         }

@@ -359,6 +359,7 @@ struct sx_collective {
     struct sx_asker asker;
     struct sx_round_part part; /* state in the rounds of the servers of several nodes */
     bool with_host;            /* all here have arrived; kept until the host has answered */
+    bool names_gone;           /* found by the name of the namespace that goes now */
     bool is_over;              /* its members have been released ... */
     bool is_owed;     /* ... those that had arrived; others get the status when they call */
     bool is_failed;   /* ... with an error that the other nodes have still to get, in its turn */

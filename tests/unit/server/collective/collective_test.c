@@ -1120,8 +1120,37 @@ Test(collective, expects_who_comes_by_all_that_may_name_it)
     }
 }
 
-/* No process of an operation is looked at that names several jobs, and not that of who comes: be
- * they here, or still to come, or read again. */
+/* The job of the last one goes before that has come. */
+static pmix_status_t never_comes(struct sx_server *server, void *arg)
+{
+    const size_t i = *(const size_t *)arg;
+
+    lists_add(server);
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        comer_add(server, THEIRS, rank);
+    }
+    connect_of(server,
+               comers[i].is_of_theirs ? sx_client_find(sx_nspace_find(server, THEIRS), 0)
+                                      : client_of(server, 1),
+               comers[i].procs, comers[i].count);
+    sx_name_ended(server, THEIRS);
+    sx_collective_nspace_gone(server, sx_nspace_find(server, THEIRS));
+    cr_expect_eq(sx_list_empty(&server->collective.all), comers[i].is_expected, "%s",
+                 comers[i].why);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, ends_without_who_does_not_come_by_all_that_may_name_it)
+{
+    for (size_t i = 0; i < SX_COUNT(comers); i++) {
+        hosted_call(never_comes, &i);
+        hosted_end();
+        begin();
+    }
+}
+
+/* No process of an operation is looked at that names several jobs, and not that of who comes, or
+ * whose job goes: be they here, or still to come, or read again. */
 static pmix_status_t others_of_many(struct sx_server *server, void *arg)
 {
     const pmix_proc_t procs[3] = { { NSPACE, 0 }, { THEIRS, 0 }, { "unknown", 0 } };
@@ -1144,6 +1173,8 @@ static pmix_status_t others_of_many(struct sx_server *server, void *arg)
         members->procs = NULL;
         members->real.all = NULL;
         comer_add(server, "comes", i);
+        sx_name_ended(server, "comes");
+        sx_collective_nspace_gone(server, sx_nspace_find(server, "comes"));
         members->procs = kept.procs;
         members->real = kept.real;
         sx_collective_close(only_one(server));
