@@ -12,6 +12,9 @@
 #include "server/manage/manage.h"
 #include "server/port/port.h"
 
+#define PIECES_A_TURN 4096u /* of pushes that were parked: one for each process, and for each ... */
+#define PUSH_PIECES 64u     /* ... so many */
+
 /* A client that has pushed something. */
 struct producer {
     struct sx_list link; /* server.iof.producers */
@@ -148,7 +151,7 @@ static pmix_status_t push_park(struct sx_server *server, struct producer *produc
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     parked->up = *up;
-    parked->pending.bytes = up->info_bytes;
+    parked->pending.bytes = up->info_bytes + up->nprocs * sizeof(*up->procs);
     const pmix_status_t rc = sx_pending_begin(server, producer->client, id, &kind,
                                               &parked->pending);
 
@@ -231,26 +234,28 @@ static struct producer *producer_ready(struct sx_server *server)
     return NULL;
 }
 
-/* Pass parked pushes to the host, until it stops the producer again.  Not inside the host's call.
- * The host's entry may end any producer, so no pointer to one is kept across the call. */
-static void all_go_on(void *arg, uint64_t now_ns)
+/* The host's entry may end any producer, so no pointer to one is kept across the call.  The next
+ * push is of the next producer. */
+bool sx_input_go_on(struct sx_server *server, size_t *left)
 {
-    struct sx_server *const server = arg;
     struct producer *producer;
 
-    (void)now_ns;
-    server->iof.producers_posted = false;
-    while ((producer = producer_ready(server)) != NULL) {
+    while (*left > 0 && (producer = producer_ready(server)) != NULL) {
         struct parked *const parked = SX_LIST_ENTRY(producer->parked.next, struct parked, link);
         struct sx_client *const client = sx_client_retain(producer->client);
         struct sx_upcall up = parked->up;
+        const size_t pieces = PUSH_PIECES + up.nprocs;
         const uint32_t id = parked->pending.id;
 
+        sx_list_remove(&producer->link);
+        sx_list_append(&server->iof.producers, &producer->link);
+        *left -= pieces < *left ? pieces : *left;
         parked->up = (struct sx_upcall){ 0 };
         sx_pending_drop(&parked->pending);
         push_ask(server, client, id, &up);
         sx_client_release(client);
     }
+    return producer_ready(server) == NULL;
 }
 
 struct flow {
@@ -282,10 +287,8 @@ static pmix_status_t flow_set(struct sx_server *server, void *arg)
             producer->stopped = flow->xoff;
         }
     }
-    if (!flow->xoff && !server->iof.producers_posted) {
-        server->iof.producers_post = (struct sx_loop_post){ .fn = all_go_on, .arg = server };
-        server->iof.producers_posted = sx_loop_post(server->loop, &server->iof.producers_post) ==
-                                       PMIX_SUCCESS;
+    if (!flow->xoff) { /* not inside the host's call */
+        sx_steps_later(&server->iof.producing);
     }
     return PMIX_SUCCESS;
 }
@@ -321,6 +324,7 @@ pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t *source, pmix_iof_c
 
 void sx_input_init(struct sx_server *server)
 {
+    sx_steps_init(&server->iof.producing, server, sx_input_go_on, PIECES_A_TURN);
     sx_list_init(&server->iof.producers);
 }
 

@@ -62,6 +62,9 @@ void sx_iof_stop(struct sx_server *server);
  * (pending.c). */
 
 void sx_input_init(struct sx_server *server);
+/* Pass parked pushes to the host, until it stops their producer again: up to *@left pieces, counted
+ * down.  Return: whether none is left that the host wants. */
+bool sx_input_go_on(struct sx_server *server, size_t *left);
 
 /* Handle IOF_PUSH.  Return: true, as this is not a breach of protocol. */
 bool sx_input_on_push(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,

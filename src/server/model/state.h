@@ -271,8 +271,8 @@ struct sx_iof_state {
     struct sx_table pull_names; /* pull.c: the processes that they name */
     uint64_t output_last;       /* the number of the output that was handed on last */
     struct sx_list producers;   /* input.c */
-    bool producers_stopped, producers_posted;
-    struct sx_loop_post producers_post;
+    bool producers_stopped;
+    struct sx_steps producing; /* what was parked, when the host wants it */
     struct sx_list kept;       /* output.c: output without a pull yet, by its jobs ... */
     struct sx_table kept_jobs; /* ... which are found by their names */
     size_t kept_bytes, kept_count;

@@ -373,6 +373,94 @@ Test(iof, of_large_groups_is_kept_by_few_pulls)
     cr_expect_eq(clients[0]->pending_bytes[SX_PENDING_PULL], 0);
 }
 
+/* ---- pushes that are parked ------------------------------------------------------------------ */
+
+static unsigned pushed;
+static uint32_t pushed_by[4]; /* ranks */
+static size_t pushed_to;      /* processes */
+
+static pmix_status_t host_push(const pmix_proc_t *source, const pmix_proc_t targets[],
+                               size_t ntargets, const pmix_info_t directives[], size_t ndirs,
+                               const pmix_byte_object_t *bo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)targets, (void)directives, (void)ndirs, (void)bo;
+    (void)cbfunc, (void)cbdata;
+    cr_assert_lt(pushed, SX_COUNT(pushed_by));
+    pushed_by[pushed++] = source->rank;
+    pushed_to += ntargets;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+/* A push of @call, to a group. */
+static void push_make(void *arg, uint64_t now_ns)
+{
+    static uint32_t id = 100;
+    const struct call *const call = arg;
+    const struct sx_iof_push head = { .proc_count = call->count };
+    pmix_info_t input = { .value = { .type = PMIX_BYTE_OBJECT, .data.bo = { "input", 5 } } };
+    struct sx_draft draft = { .head = &head,
+                              .signature = sx_message_spec(SX_MSG_IOF_PUSH)->body,
+                              .nspace = "",
+                              .parts[SX_PUSH_PROCS] = { call->procs, call->count },
+                              .parts[SX_PUSH_INFOS] = { &input, 1 } };
+    _Alignas(8) uint8_t body[512];
+    size_t size;
+
+    PMIx_Load_key(input.key, SX_PUSH_BYTES);
+    cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
+    cr_assert_leq(size, sizeof(body));
+    cr_assert_eq(sx_body_write(&draft, body), PMIX_SUCCESS);
+    struct sx_frame frame = opened_frame(SX_MSG_IOF_PUSH, ++id, body, size);
+
+    cr_expect(sx_input_on_push(&server, call->client, &frame, now_ns));
+}
+
+/* The host wants more: each client has parked two pushes. */
+static void pushes_go_on(void *arg, uint64_t now_ns)
+{
+    size_t left = 1;
+
+    (void)arg, (void)now_ns;
+    cr_expect_eq(PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, false, NULL, 0, NULL,
+                                              NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    cr_expect_not(sx_input_go_on(&server, &left));
+    cr_expect_eq(left, 0);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        left = SX_IOF_MEANT_MAX + 64;
+        cr_expect_not(sx_input_go_on(&server, &left));
+        cr_expect_eq(left, 0);
+    }
+}
+
+/* A group's name counts as what it stands for, and takes that long. */
+Test(iof, that_was_parked_goes_on_in_steps)
+{
+    const pmix_proc_t large = { "large", PMIX_RANK_WILDCARD };
+
+    pushed = pushed_to = 0;
+    sx_input_init(&server);
+    server.module.push_stdin = host_push;
+    server.iof.producers_stopped = true;
+    group_make(large.nspace, SX_IOF_MEANT_MAX);
+    for (unsigned i = 0; i < 4; i++) {
+        struct call call = { .client = clients[i % 2], .procs = &large, .count = 1 };
+
+        bare_call(&server, push_make, &call);
+    }
+    cr_expect_eq(pushed, 0);
+    cr_expect_geq(clients[0]->pending_bytes[SX_PENDING_HOST],
+                  2 * SX_IOF_MEANT_MAX * sizeof(pmix_proc_t));
+    bare_call(&server, pushes_go_on, NULL);
+    bare_call(&server, NULL, NULL);
+    cr_expect_eq(pushed, 4);
+    cr_expect_eq(pushed_to, 4 * SX_IOF_MEANT_MAX);
+    for (uint32_t i = 0; i < pushed; i++) {
+        cr_expect_eq(pushed_by[i], i % 2, "in turn");
+    }
+    sx_input_clear(&server);
+}
+
 /* A group of two users, of which the puller is not a member. */
 Test(iof, of_another_user_is_refused_by_the_name_of_a_group_too)
 {
