@@ -125,6 +125,24 @@ bool sx_codec_carries(pmix_data_type_t type, enum sx_encoding encoding)
     return how_of(type, encoding) != NOT_CARRIED;
 }
 
+/* Releases up to 5.0 read an array of these, and cannot keep it: 4.2 crashes, even if its rank has
+ * asked for another value. */
+static bool is_kept_alone(pmix_data_type_t type)
+{
+    static const pmix_data_type_t types[] = {
+        PMIX_DATA_TYPE,   PMIX_PROC_STATE,  PMIX_ALLOC_DIRECTIVE, PMIX_IOF_CHANNEL,
+        PMIX_JOB_STATE,   PMIX_LINK_STATE,  PMIX_DEVTYPE,         PMIX_LOCTYPE,
+        PMIX_STOR_MEDIUM, PMIX_STOR_ACCESS, PMIX_STOR_PERSIST,    PMIX_STOR_ACCESS_TYPE,
+    };
+
+    for (size_t i = 0; i < SX_COUNT(types); i++) {
+        if (types[i] == type) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A PROC_INFO has no exit code. */
 static bool is_left_out(pmix_data_type_t owner, const struct sx_member *m)
 {
@@ -753,6 +771,10 @@ static void put_typed(struct sx_wire_writer *w, const void *element, const struc
     const size_t count = array == NULL ? 0 : CONST_FIELD(size_t, element, m->count_off);
     const pmix_data_type_t type = CONST_FIELD(pmix_data_type_t, element, m->type_off);
 
+    if (count > 0 && is_kept_alone(type)) {
+        put_failed(w, PMIX_ERR_UNKNOWN_DATA_TYPE);
+        return;
+    }
     put_type(w, count == 0 ? PMIX_INFO : type);
     put_array(w, array, count, type, depth);
 }

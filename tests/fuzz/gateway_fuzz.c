@@ -100,7 +100,13 @@ static void try_pack(struct sx_wire_form form, pmix_data_type_t type, const uint
     memcpy(exact, data, size);
     if (sx_codec_carries(type, form.encoding) && sx_codec_unpack(&r, type, &element, 1)) {
         sx_codec_pack(&first, type, &element, 1);
-        FUZZ_PROMISE(first.failed == PMIX_SUCCESS);
+        FUZZ_PROMISE(first.failed == PMIX_SUCCESS || first.failed == PMIX_ERR_UNKNOWN_DATA_TYPE);
+        if (first.failed != PMIX_SUCCESS) { /* an array that only this side can keep */
+            sx_elements_destruct(&element, 1, type);
+            sx_wire_writer_deinit(&first);
+            free(exact);
+            return;
+        }
         r = (struct sx_wire_reader){ .at = first.bytes,
                                      .end = first.bytes + first.size,
                                      .form = form };

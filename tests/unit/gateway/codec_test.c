@@ -175,6 +175,32 @@ Test(codec, a_value_that_the_encoding_lacks_is_left_away)
     sx_wire_writer_deinit(&w);
 }
 
+/* The other library reads them, and crashes as it keeps them. */
+Test(codec, arrays_that_cannot_be_kept_are_left_away)
+{
+    static const pmix_data_type_t types[] = {
+        PMIX_DATA_TYPE,   PMIX_PROC_STATE,  PMIX_ALLOC_DIRECTIVE, PMIX_IOF_CHANNEL,
+        PMIX_JOB_STATE,   PMIX_LINK_STATE,  PMIX_DEVTYPE,         PMIX_LOCTYPE,
+        PMIX_STOR_MEDIUM, PMIX_STOR_ACCESS, PMIX_STOR_PERSIST,    PMIX_STOR_ACCESS_TYPE,
+        PMIX_SCOPE, /* which can */
+    };
+    static uint64_t numbers[2];
+
+    for (size_t i = 0; i < SX_COUNT(types); i++) {
+        struct sx_wire_writer w = writer_in(SX_WIRE_V41);
+        pmix_data_array_t array = { .type = types[i], .size = 2, .array = numbers };
+        const pmix_value_t alone = { .type = types[i] },
+                           together = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+
+        cr_expect(types[i] == PMIX_DATA_TYPE || types[i] == PMIX_IOF_CHANNEL ||
+                      sx_codec_put_kval(&w, "k", &alone),
+                  "type %u", types[i]);
+        cr_expect_eq(sx_codec_put_kval(&w, "k", &together), types[i] == PMIX_SCOPE, "type %u",
+                     types[i]);
+        sx_wire_writer_deinit(&w);
+    }
+}
+
 Test(codec, infos_of_a_group_keep_their_flags)
 {
     struct sx_wire_writer w = writer_in(SX_WIRE_V41);
