@@ -30,10 +30,18 @@ static const char *text_of(int why)
     return why == NOT_A_FILE ? "it is a pipe, socket or device" : strerror(why);
 }
 
-/* Advice for the user, which begins with "; " unless it is empty. */
-static const char *advice_of(int why)
+static bool is_python(const char *path)
 {
-    return why == EACCES     ? "; try 'chmod +x'"
+    const size_t len = strlen(path);
+
+    return len > 3 && strcmp(path + len - 3, ".py") == 0;
+}
+
+/* Advice for the user, which begins with "; " unless it is empty. */
+static const char *advice_of(int why, const char *path)
+{
+    return why == EACCES && is_python(path) ? "; put 'python3' before it"
+           : why == EACCES                  ? "; try 'chmod +x'"
            : why == ENOTCONN ? "; the server of its file system has ended: mount it again"
                              : sx_refused_advice(why);
 }
@@ -216,12 +224,37 @@ static const char *interpreter_of(int wdir_fd, const char *path, char line[LINE_
     return name[0] == '\0' ? NULL : name;
 }
 
+/* sh would execute a script without an interpreter, also if it is Python's.  Return: as check, with
+ * one line in @message. */
+static int check_python(int wdir_fd, const char *path, char *message)
+{
+    const int fd = is_python(path) ? file_open(wdir_fd, path) : -1;
+    char begin[2] = "#!";
+
+    if (fd >= 0) {
+        (void)!read(fd, begin, sizeof(begin));
+        close(fd);
+    }
+    if ((begin[0] == '#' && begin[1] == '!') || begin[0] == ELFMAG0) {
+        return 0;
+    }
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "'%.200s' has no first line that begins with #!, which names its interpreter: write "
+             "'python3 %.200s'",
+             path, path);
+    return ENOEXEC;
+}
+
 /* Otherwise the kernel would refuse the script only when it is executed.  Return: as check, with
  * one line in @message. */
 static int check_interpreters(int wdir_fd, const char *path, char *message)
 {
     char line[LINE_MAX_BYTES], script[PATH_MAX];
+    const int bare = check_python(wdir_fd, path, message);
 
+    if (bare != 0) {
+        return bare;
+    }
     snprintf(script, sizeof(script), "%s", path);
     for (int i = 0; i < SCRIPTS_MAX; i++) {
         const char *const name = interpreter_of(wdir_fd, script, line);
@@ -368,7 +401,7 @@ static int find_path(const char *name, const char *wdir, int wdir_fd, char **ret
         return SX_EXIT_NOT_FOUND;
     }
     snprintf(message, SX_RUN_MESSAGE_MAX, "'%.300s' is not executable: %s%s", name, text_of(why),
-             advice_of(why));
+             advice_of(why, name));
     return SX_EXIT_NOT_EXECUTABLE;
 }
 
@@ -399,7 +432,8 @@ static int search(const char *name, int wdir_fd, const char *path, char **ret_pa
     if (refused != NULL) {
         snprintf(message, SX_RUN_MESSAGE_MAX, "'%.300s' is not executable%s%s%s", refused,
                  refused_why == EACCES ? "" : ": ",
-                 refused_why == EACCES ? "" : text_of(refused_why), advice_of(refused_why));
+                 refused_why == EACCES ? "" : text_of(refused_why),
+                 advice_of(refused_why, refused));
         code = SX_EXIT_NOT_EXECUTABLE;
     } else if (check(wdir_fd, name) == 0) {
         snprintf(message, SX_RUN_MESSAGE_MAX,

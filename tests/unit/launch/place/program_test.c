@@ -131,6 +131,10 @@ static void setup(void)
     make_program("cut", true, "/lib/ld-nonexistent.so.1", UINT64_MAX - 8);
     make_script("third", "#!./alien\n");
     make_script("piped", "#!./pipe\n");
+    make_script("python.py", "import os\n");
+    make_script("begins.py", "#!/bin/sh\n");
+    make_program("linked.py", true, "./here", sizeof(Elf64_Ehdr));
+    make("data.py", 0600);
     cr_assert_eq(mkfifo("pipe", 0755), 0);
     cr_assert_eq(symlink("loop", "loop"), 0);
 }
@@ -169,6 +173,10 @@ static const struct {
     { "./bare", NULL, "", 0, "./bare" }, /* which sh reads */
     { "./second", "b", "", 0, "./second" },
     { "./itself", NULL, "", 0, "./itself" }, /* and the kernel's word counts */
+    { "./python.py", NULL, "", SX_EXIT_NOT_EXECUTABLE, "write 'python3 ./python.py'" },
+    { "./begins.py", NULL, "", 0, "./begins.py" },
+    { "./linked.py", NULL, "", 0, "./linked.py" },
+    { "./data.py", NULL, "", SX_EXIT_NOT_EXECUTABLE, "denied; put 'python3' before it" },
     { "./lost", NULL, "", SX_EXIT_NOT_FOUND,
       "'./lost' names the interpreter '/nonexistent/shell'" },
     { "lost", NULL, ".", SX_EXIT_NOT_FOUND, "'/nonexistent/shell': No such file" },
