@@ -135,6 +135,11 @@ static int verb_run(char **words)
             return verb_call(verbs[i].fn, words);
         }
     }
+    if (strchr(name, '/') != NULL) {
+        return sx_options_refuse(&command, NULL,
+                                 "'%.200s' is no verb; a program is started by 'shmix run %.200s'",
+                                 name, name);
+    }
     return sx_options_refuse_unknown(&command, "verb", name, strlen(name));
 }
 

@@ -134,6 +134,13 @@ const struct sx_habit sx_run_habits[] = {
     NOTIFIED("--use-regexp --tmpdir", DAEMONS),
     NOTIFIED("--prtemca --pmixmca", PRRTE),
     NOTIFIED("--tune --am", SETTINGS),
+    NOTIFIED("--background --bg --daemonize --daemon", "is the shell's here: shmix run ... &"),
+    NOTIFIED("--valgrind --strace --perf",
+             "is no option here: such a program comes before the program, as in 'shmix run -n 4 "
+             "valgrind PROGRAM'"),
+    NOTIFIED("--cpus --procs --processes --ranks --nprocs -j --jobs", "-n"),
+    NOTIFIED("--output-file --outfile --logfile --log-file",
+             "is --output file=NAME here, which writes a file for each rank"),
     NOTIFIED("-d --debug --debug-devel --tv --gdb", DEBUG),
     NOTIFIED(NULL, NULL),
 };

@@ -18,6 +18,7 @@
 #define HELP_COLUMN 25
 #define HELP_WIDTH 92
 #define WORD_MAX 64 /* of a word that is compared with names for likeness */
+#define BEGIN_MIN 3 /* letters with which a name has to begin to be meant */
 
 /* The options that every verb has. */
 static const struct sx_option common[] = {
@@ -139,10 +140,13 @@ static const char *nearer(const char *word, const char *best, const char *name)
         return best;
     }
     const size_t letters = len - strspn(name, "-"), far = distance(word, name);
+    const bool begins = strlen(word) >= strspn(word, "-") + BEGIN_MIN &&
+                        strncmp(name, word, strlen(word)) == 0;
 
     /* More than a third of the letters wrong is another word, not a typing error; so is a single
-     * letter for another. */
-    return far * 3 <= letters && far < letters && (best == NULL || far < distance(word, best))
+     * letter for another.  The begin of a name is an abbreviation, as other commands take it. */
+    return (begins || (far * 3 <= letters && far < letters)) &&
+                   (best == NULL || far < distance(word, best))
                ? name
                : best;
 }
