@@ -34,6 +34,12 @@ static const char *anothers_text(pid_t pid)
     return text;
 }
 
+/* A server that does not run answers nobody; the words after "is " for it, or NULL. */
+static const char *halted(pid_t pid)
+{
+    return pid != 0 && !sx_proc_has_ended(pid) ? sx_proc_state_name(pid) : NULL;
+}
+
 /* The remedy that follows the error about the server @pid; 0: no server is known. */
 static const char *remedy(pid_t pid, pmix_status_t rc)
 {
@@ -174,6 +180,13 @@ int sx_attach_begin(const struct sx_attach *attach)
         return SX_EXIT_FAILURE;
     }
     const pid_t pid = found.count == 1 ? found.at[0] : attach->whose.pid;
+    const char *const halt = halted(pid);
+
+    if (halt != NULL) {
+        sx_say("server %d is %s and answers nobody: 'kill -CONT %d' or its debugger lets it go on; "
+               "waiting for it (--timeout)",
+               (int)pid, halt, (int)pid);
+    }
     pmix_status_t rc = attach_to(attach, pid, why);
 
     if (rc == PMIX_ERR_NOT_SUPPORTED && sx_cli_outside_say_layout(pid)) {

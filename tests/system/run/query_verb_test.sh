@@ -107,6 +107,7 @@ fi
 kill -STOP "$server"
 await "the server is stopped" is_stopped "$server"
 expect_query 1 'has not let this command in: PMIX_ERR_TIMEOUT' --timeout 1 --pid "$server" PMIX_QUERY_NAMESPACES
+expect_err "server $server is stopped and answers nobody: 'kill -CONT $server'" "a stopped server"
 kill -CONT "$server"
 touch "$go"
 wait "$server"
