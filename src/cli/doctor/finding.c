@@ -106,8 +106,8 @@ const struct sx_doctor_row sx_doctor_rows[SX_DOCTOR_KINDS] = {
                                    "or end the job: shmix kill JOB" },
     [SX_DOCTOR_MEMBER_LATE] = { "member-late", SX_DOCTOR_WARNING,
                                 "the others wait; it computes, or it hangs somewhere else",
-                                "'shmix ls collectives' has all who are missing; gdb -p has its "
-                                "stack" },
+                                "'shmix ls collectives' has all who are missing; 'shmix stack JOB' "
+                                "shows where each is" },
     [SX_DOCTOR_HOST_LATE] = { "host-late", SX_DOCTOR_WARNING,
                               "all ranks here have arrived; the host (or another node) has not "
                               "answered the server",
