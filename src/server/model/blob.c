@@ -269,8 +269,13 @@ static bool value_begin(struct sx_value_pack *pack, struct sx_blob *blob, const 
     return at != NULL;
 }
 
-/* Append a part of the value.  Nothing is overwritten in a store: the same place in the same
- * generation is the same value. */
+static void spend(size_t *left, size_t cost)
+{
+    *left -= cost < *left ? cost : *left;
+}
+
+/* Append a part of the value; what is in front of it counts as well.  Nothing is overwritten in a
+ * store: the same place in the same generation is the same value. */
 static pmix_status_t value_step(struct sx_value_pack *pack, struct sx_blob *blob,
                                 const struct found *found, size_t *left)
 {
@@ -281,6 +286,7 @@ static pmix_status_t value_step(struct sx_value_pack *pack, struct sx_blob *blob
     if (!is_begun && !value_begin(pack, blob, found)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    spend(left, is_begun ? 0 : pack->message_body - pack->message);
     const uint64_t rest = item->cell.len - pack->copied;
     const size_t size = rest < *left || pack->restarts > PACK_RESTARTS_MAX ? rest : *left;
 
@@ -289,7 +295,7 @@ static pmix_status_t value_step(struct sx_value_pack *pack, struct sx_blob *blob
                (const char *)item->body + pack->copied, size);
     }
     pack->copied += size;
-    *left -= size < *left ? size : *left;
+    spend(left, size);
     if (pack->copied < item->cell.len) {
         return PMIX_ERR_WOULD_BLOCK;
     }
@@ -616,11 +622,6 @@ pmix_status_t sx_blob_add_news(struct sx_blob *blob, const struct sx_client *cli
 
 /* A message costs so much, be it read or passed over. */
 #define MESSAGE_COST 64u
-
-static void spend(size_t *left, size_t cost)
-{
-    *left -= cost < *left ? cost : *left;
-}
 
 /* Open the next body of @rest, which is moved on behind it. */
 static bool body_next(struct sx_blob_piece *rest, const struct sx_signature *signature,

@@ -343,6 +343,36 @@ Test(modex_far, values_with_qualifiers_are_packed_in_steps)
     bare_deinit(&server);
 }
 
+#define LEGEND_BYTES (FAR_STEP / 2)
+#define LEGENDS 16u
+
+/* The names of values count as well as their bytes do. */
+Test(modex_far, long_qualifiers_of_short_values_are_packed_in_steps)
+{
+    const pmix_value_t first = { .type = PMIX_UINT32, .data.uint32 = 7 };
+    static struct sx_server server;
+    struct sx_blob blob = { .size = 0 };
+
+    bare_init(&server);
+    struct sx_nspace *const job = bare_job(&server, "job", 4, 2);
+
+    cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+    for (unsigned i = 0; i < LEGENDS; i++) {
+        pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = infos_new(2, &first) };
+        pmix_value_t *const qualifier = &((pmix_info_t *)value.data.darray->array)[1].value;
+
+        free(qualifier->data.string);
+        qualifier->data.string = calloc(1, LEGEND_BYTES);
+        memset(qualifier->data.string, (int)('a' + i), LEGEND_BYTES - 1);
+        cr_assert_eq(sx_qualified_put(&job->store, 1, PMIX_GLOBAL, &value, NULL), PMIX_SUCCESS);
+        PMIx_Value_destruct(&value);
+    }
+    cr_expect_geq(rank_pack(job, &blob), LEGENDS / 2);
+    cr_expect_gt(blob.size, LEGENDS * LEGEND_BYTES);
+    sx_blob_clear(&blob);
+    bare_deinit(&server);
+}
+
 /* Put first for other nodes alone, then for all. */
 Test(modex_far, the_newest_value_with_qualifiers_goes_to_other_nodes)
 {
