@@ -44,7 +44,7 @@ struct put {
     const void *body;
     char name[SX_QUALIFIED_NAME_LEN + 1]; /* of a qualified value, once it is stored */
     bool is_legend;                       /* of a qualified value of another node */
-    bool is_notified;                     /* other nodes receive it already */
+    bool is_notified;                     /* it is copied to the news, if it is one of them */
 };
 
 /* A put of an array of values with qualifiers becomes a value under its qualifiers. */
@@ -606,7 +606,7 @@ struct sx_long_put {
     size_t size;
     struct put put; /* in the pages */
     bool keeps;     /* it takes a value away, which stays for other nodes: that is copied */
-    bool notifies;  /* it becomes one of the news, as it was put */
+    bool notifies;  /* it is copied to the news, as it was put */
     struct sx_news_copy news;
     struct sx_flat_checker *mover; /* of a value that was part of a qualified one; NULL: done */
     struct sx_store_writer *store;
@@ -652,6 +652,9 @@ static void long_put_end(struct sx_long_put *all, pmix_status_t rc)
     const uint32_t id = all->id;
     pmix_status_t kept;
 
+    if (rc == PMIX_SUCCESS && all->put.is_notified) {
+        sx_news_count(&client->news, &all->news); /* not before others can see it in the store */
+    }
     if (rc == PMIX_SUCCESS && all->keeps) {
         client->scope_moves++;
         (void)sx_store_unset(&client->nspace->store, SX_REALM_JOB, client->rank, all->put.key);

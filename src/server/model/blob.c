@@ -501,17 +501,23 @@ static bool referred_find(const struct sx_nspace *nspace, uint32_t rank, const c
            (nspace->has_store && find_in(&nspace->store, SX_REALM_JOB, rank, key, ret));
 }
 
-/* Append a part of the value that the news refer to by @key. */
-static pmix_status_t referred_step(struct sx_news_pack *pack, struct sx_blob *blob, const char *key,
-                                   size_t *left)
+/* Append a part of the value that the news refer to, where they do so for the last time. */
+static pmix_status_t referred_step(struct sx_news_pack *pack, struct sx_blob *blob,
+                                   const struct sx_news_reference *reference, size_t *left)
 {
+    const struct sx_client *const client = pack->client;
+    const bool is_last = reference->newer == 0 || reference->newer >= pack->end;
     struct found found;
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!referred_find(pack->client->nspace, pack->client->rank, key, &found)) {
+    if (is_last && referred_find(client->nspace, client->rank, reference->key, &found)) {
+        rc = value_step(&pack->value, blob, &found, left);
+    } else {
         value_leave(&pack->value, blob);
-        return PMIX_SUCCESS;
+        spend(left, sizeof(*reference));
     }
-    return value_step(&pack->value, blob, &found, left);
+    pack->at += rc == PMIX_SUCCESS ? sizeof(uint64_t) + sizeof(*reference) : 0;
+    return rc;
 }
 
 static pmix_status_t bytes_add(struct sx_blob *blob, const char *bytes, size_t size)
@@ -537,7 +543,6 @@ static pmix_status_t messages_step(struct sx_news_pack *pack, struct sx_blob *bl
         if (length == SX_NEWS_REFERENCE) {
             break;
         }
-        pack->message = blob->size + size;
         size += sizeof(length) + sx_align_up(length, 8);
     }
     const uint64_t some = size < *left ? size : *left;
@@ -555,28 +560,33 @@ pmix_status_t sx_news_pack_begin(struct sx_news_pack *pack, struct sx_blob *blob
                                    .at = client->news.gone,
                                    .end = sx_news_end(&client->news),
                                    .section = blob->size };
-    return sx_blob_add_messages(blob, client->nspace->name, client->rank, NULL, 0);
+    const pmix_status_t rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, NULL,
+                                                  0);
+
+    pack->messages = blob->size;
+    return rc;
 }
 
-/* Return: the key to which the next of the news refers; NULL: it is a message, or there is none. */
-static const char *reference(const struct sx_news_pack *pack)
+/* Return: the next of the news, if it is a reference; NULL: it is a message, or there is none. */
+static const struct sx_news_reference *reference(const struct sx_news_pack *pack)
 {
-    const char *const next = sx_news_at(&pack->client->news, pack->at);
+    const void *const next = sx_news_at(&pack->client->news, pack->at);
     uint64_t length = 0;
 
     if (pack->at < pack->end && pack->message_left == 0) {
         memcpy(&length, next, sizeof(length));
     }
-    return length == SX_NEWS_REFERENCE ? next + sizeof(length) : NULL;
+    return length == SX_NEWS_REFERENCE ? (const void *)((const uint64_t *)next + 1) : NULL;
 }
 
-/* The news have lost those that another fence has brought to all nodes meanwhile. */
+/* The news have lost those that another fence has brought to all nodes meanwhile.  The copies of
+ * them in the blob are as old. */
 static void arrived_skip(struct sx_news_pack *pack, struct sx_blob *blob)
 {
     if (pack->at < pack->client->news.gone) {
         pack->at = pack->client->news.gone;
         value_drop(&pack->value, blob);
-        blob->size = pack->message_left > 0 ? pack->message : blob->size;
+        blob->size = pack->messages;
         pack->message_left = 0;
     }
 }
@@ -587,14 +597,12 @@ pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob,
 
     arrived_skip(pack, blob);
     while (rc == PMIX_SUCCESS && pack->at < pack->end) {
-        const char *const key = reference(pack);
+        const struct sx_news_reference *const next = reference(pack);
 
         if (*left == 0) {
             return PMIX_ERR_WOULD_BLOCK;
         }
-        rc = key == NULL ? messages_step(pack, blob, left) : referred_step(pack, blob, key, left);
-        pack->at += key != NULL && rc == PMIX_SUCCESS ? sizeof(uint64_t) + SX_NEWS_REFERENCE_BYTES
-                                                      : 0;
+        rc = next == NULL ? messages_step(pack, blob, left) : referred_step(pack, blob, next, left);
     }
     if (rc == PMIX_SUCCESS) {
         section_seal(blob, pack->section);

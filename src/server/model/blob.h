@@ -40,24 +40,30 @@ enum sx_blob_magic {
  * The values that a client has put since all nodes last received its values, as messages in a row.
  *
  *     gone                        begin                          end
- *      | messages that have arrived | messages, and references ... |
+ *      | messages that have arrived | messages, and references ... | one that is copied |
  *
  *   message: as above
- *   reference: {u64 UINT64_MAX} a key with its NUL: its value is in a store
+ *   reference: {u64 UINT64_MAX} struct sx_news_reference: a value in a store
  *
  * A position counts the bytes of all messages that there have ever been.  Nothing is moved when
  * messages have arrived: the others begin later, and whole pages before them go back to the
  * kernel.  Loop thread. */
 
 #define SX_NEWS_REFERENCE UINT64_MAX /* instead of a length */
-#define SX_NEWS_REFERENCE_BYTES (PMIX_MAX_KEYLEN + 1u)
+struct sx_news_reference {
+    uint64_t newer; /* the position of the next one to the same key; 0: this is the last one */
+    uint64_t older; /* the position behind one before it, of another key, that is the last one */
+    char key[PMIX_MAX_KEYLEN + 1];
+};
+static_assert(sizeof(struct sx_news_reference) % 8 == 0, "a message");
 
 /* Zeroed: none. */
 struct sx_news {
     struct sx_pages pages;
     size_t begin, end; /* offsets in the pages */
+    size_t copied;     /* bytes behind the end, of a message that does not count yet; 0: none */
     uint64_t gone;     /* the position of the first */
-    uint64_t referred; /* the position behind the last reference */
+    uint64_t referred; /* the position behind the last reference; 0: none */
 };
 
 static inline uint64_t sx_news_end(const struct sx_news *news)
@@ -74,20 +80,21 @@ static inline const char *sx_news_at(const struct sx_news *news, uint64_t at)
 /* Append a message (a checked lane put).  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_news_add(struct sx_news *news, const void *put, size_t size);
 
-/* The same in steps, of about *left bytes, which are counted down.  At the end it is one of the
- * messages; when others have been added or have arrived meanwhile, it begins again.  *copy is
- * zeroed in the beginning, and @put stays the same.  Return: PMIX_SUCCESS; PMIX_ERR_WOULD_BLOCK:
- * another step is needed; PMIX_ERR_OUT_OF_RESOURCE. */
+/* The same in steps, of about *left bytes, which are counted down: @put is copied, and stays the
+ * same meanwhile.  When others have been added, or all dropped, it begins again.  *copy is zeroed
+ * in the beginning.  Return: PMIX_SUCCESS: sx_news_count makes it one of the messages;
+ * PMIX_ERR_WOULD_BLOCK: another step is needed; PMIX_ERR_OUT_OF_RESOURCE. */
 struct sx_news_copy {
-    const uint8_t *pages; /* in which the message lies ... */
-    uint64_t gone, at;    /* ... while these are the positions of the first, and behind the last */
+    uint64_t at; /* the position behind the last message then */
     size_t copied;
 };
 pmix_status_t sx_news_add_step(struct sx_news *news, struct sx_news_copy *copy, const void *put,
                                size_t size, size_t *left);
+/* The copied message counts from now on, unless all have been dropped meanwhile. */
+void sx_news_count(struct sx_news *news, const struct sx_news_copy *copy);
 
 /* Append a reference to the value of @key: a long value is copied once then, when its receivers
- * get it.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+ * get it, however often it was put.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_news_refer(struct sx_news *news, const char *key);
 
 /* All nodes have those before the position @sent.  Some of them may have gone before. */
@@ -143,9 +150,8 @@ struct sx_value_pack {
 struct sx_news_pack {
     const struct sx_client *client; /* which keeps its namespace */
     uint64_t at, end;               /* of all bytes of its news */
-    uint64_t message_left;          /* of a message of which a part has been copied ... */
-    size_t message;                 /* ... to this offset in the blob */
-    size_t section;                 /* offset of the section in the blob */
+    uint64_t message_left;          /* of a message of which a part has been copied */
+    size_t section, messages;       /* offsets in the blob: of the section, and of its messages */
     struct sx_value_pack value;     /* to which they refer */
 };
 /* Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */

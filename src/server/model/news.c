@@ -8,8 +8,6 @@
 
 #include "base/util.h"
 
-static_assert(SX_NEWS_REFERENCE_BYTES % 8 == 0, "a message");
-
 #define NEWS_MIN_BYTES ((size_t)1 << 10)
 #define NEWS_KEPT_BYTES ((size_t)1 << 20) /* of pages without messages, for those to come */
 
@@ -42,6 +40,7 @@ static uint8_t *message_begin(struct sx_news *news, uint64_t word, size_t length
 {
     const size_t padded = (size_t)sx_align_up(length, 8);
 
+    news->copied = 0;
     if (padded < length || !room_make(news, sizeof(word) + padded)) {
         return NULL;
     }
@@ -73,16 +72,14 @@ pmix_status_t sx_news_add(struct sx_news *news, const void *put, size_t size)
 pmix_status_t sx_news_add_step(struct sx_news *news, struct sx_news_copy *copy, const void *put,
                                size_t size, size_t *left)
 {
-    const bool is_begun = copy->pages != NULL && copy->pages == news->pages.at &&
-                          copy->gone == news->gone && copy->at == sx_news_end(news);
+    const size_t length = sizeof(uint64_t) + (size_t)sx_align_up(size, 8);
 
-    if (!is_begun) {
+    if (news->copied != length || copy->at != sx_news_end(news)) {
         if (message_begin(news, size, size) == NULL) {
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
-        *copy = (struct sx_news_copy){ .pages = news->pages.at,
-                                       .gone = news->gone,
-                                       .at = sx_news_end(news) };
+        news->copied = length;
+        *copy = (struct sx_news_copy){ .at = sx_news_end(news) };
     }
     const size_t rest = size - copy->copied, some = rest < *left ? rest : *left;
 
@@ -90,32 +87,66 @@ pmix_status_t sx_news_add_step(struct sx_news *news, struct sx_news_copy *copy, 
            (const char *)put + copy->copied, some);
     copy->copied += some;
     *left -= some;
-    if (copy->copied < size) {
-        return PMIX_ERR_WOULD_BLOCK;
+    return copy->copied < size ? PMIX_ERR_WOULD_BLOCK : PMIX_SUCCESS;
+}
+
+void sx_news_count(struct sx_news *news, const struct sx_news_copy *copy)
+{
+    if (news->copied > 0 && copy->at == sx_news_end(news)) {
+        news->end += news->copied;
+        news->copied = 0;
     }
-    message_count(news, size);
-    return PMIX_SUCCESS;
+}
+
+/* ---- references ------------------------------------------------------------------------------ */
+
+/* Return: the one in front of the position @at; NULL: it has gone, or there was none. */
+static struct sx_news_reference *reference_before(const struct sx_news *news, uint64_t at)
+{
+    void *const behind = at > news->gone ? news->pages.at + news->begin + (at - news->gone) : NULL;
+
+    return behind != NULL ? (struct sx_news_reference *)behind - 1 : NULL;
+}
+
+/* The last reference to @key before the one at the position @at is outdated by that. */
+static void outdate(struct sx_news *news, const char *key, uint64_t at)
+{
+    uint64_t *link = &news->referred;
+    struct sx_news_reference *reference;
+
+    while ((reference = reference_before(news, *link)) != NULL &&
+           strcmp(reference->key, key) != 0) {
+        link = &reference->older;
+    }
+    if (reference != NULL) {
+        reference->newer = at;
+        *link = reference->older;
+    }
 }
 
 pmix_status_t sx_news_refer(struct sx_news *news, const char *key)
 {
-    char padded[SX_NEWS_REFERENCE_BYTES] = { 0 };
+    const struct sx_news_reference *const last = reference_before(news, news->referred);
+    struct sx_news_reference reference = { .newer = 0 };
 
-    memcpy(padded, key, strlen(key));
-    if (news->referred == sx_news_end(news) && news->end > news->begin &&
-        memcmp(news->pages.at + news->end - sizeof(padded), padded, sizeof(padded)) == 0) {
-        return PMIX_SUCCESS; /* the last of them is the same */
+    if (last != NULL && news->referred == sx_news_end(news) && strcmp(last->key, key) == 0) {
+        return PMIX_SUCCESS;
     }
-    uint8_t *const at = message_begin(news, SX_NEWS_REFERENCE, sizeof(padded));
+    uint8_t *const at = message_begin(news, SX_NEWS_REFERENCE, sizeof(reference));
 
     if (at == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    memcpy(at, padded, sizeof(padded));
-    message_count(news, sizeof(padded));
+    outdate(news, key, sx_news_end(news));
+    reference.older = news->referred;
+    memcpy(reference.key, key, strlen(key));
+    memcpy(at, &reference, sizeof(reference));
+    message_count(news, sizeof(reference));
     news->referred = sx_news_end(news);
     return PMIX_SUCCESS;
 }
+
+/* ---- an end ---------------------------------------------------------------------------------- */
 
 void sx_news_arrived(struct sx_news *news, uint64_t sent)
 {
@@ -124,7 +155,7 @@ void sx_news_arrived(struct sx_news *news, uint64_t sent)
     }
     news->begin += (size_t)(sent - news->gone);
     news->gone = sent;
-    if (news->begin < news->end) {
+    if (news->begin < news->end || news->copied > 0) {
         const size_t given = sx_pages_give_front(&news->pages, news->begin);
 
         news->begin -= given;
@@ -140,6 +171,6 @@ void sx_news_arrived(struct sx_news *news, uint64_t sent)
 void sx_news_drop(struct sx_news *news)
 {
     news->gone = sx_news_end(news); /* a fence that the host has may have carried them */
-    news->begin = news->end = 0;
+    news->begin = news->end = news->copied = 0;
     sx_pages_free(&news->pages);
 }

@@ -167,6 +167,35 @@ Test(blob, of_news_has_the_values_to_which_they_refer)
     cr_expect_str_eq(keys[2], "behind");
 }
 
+/* Only the last reference to a key counts, of those that there were when it began. */
+Test(blob, of_news_has_a_value_once)
+{
+    const pmix_value_t value = { .type = PMIX_STRING, .data.string = "long" };
+    struct sx_client *const client = sx_client_find(job, 1);
+    struct sx_news_pack pack;
+    size_t left = SIZE_MAX;
+
+    for (unsigned i = 0; i < 6; i++) {
+        const char *const key = i % 2 == 0 ? "even" : "odd";
+
+        if (i == 4) {
+            cr_assert_eq(sx_news_pack_begin(&pack, &blob, client), PMIX_SUCCESS);
+        }
+        cr_assert_eq(sx_store_put(&job->store, SX_REALM_JOB, 1, key, PMIX_GLOBAL, &value),
+                     PMIX_SUCCESS);
+        cr_assert_eq(sx_news_refer(&client->news, key), PMIX_SUCCESS);
+    }
+    cr_assert_eq(sx_news_pack_step(&pack, &blob, &left), PMIX_SUCCESS);
+    sx_news_drop(&client->news);
+    sx_nspace_remove(&server, job); /* and read it on another node */
+    job = bare_job(&server, "job", 4, 0);
+    cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+    cr_expect_eq(read_all(blob.bytes, blob.size), PMIX_SUCCESS);
+    cr_assert_eq(count, 2);
+    cr_expect_str_eq(keys[0], "even");
+    cr_expect_str_eq(keys[1], "odd");
+}
+
 #define LONG ((size_t)3 << 20)
 #define STEP ((size_t)256 << 10)
 
@@ -254,8 +283,8 @@ Test(blob, of_a_long_message_is_made_in_steps)
         unsigned steps = 0;
         pmix_status_t rc;
 
-        for (unsigned i = 0; i < 2; i++) { /* the second one is cut elsewhere */
-            cr_assert_eq(sx_news_add(&client->news, put, LONG - 8 * i), PMIX_SUCCESS);
+        for (unsigned i = 0; i < 3; i++) { /* the last one is cut elsewhere */
+            cr_assert_eq(sx_news_add(&client->news, put, i == 0 ? 64 : LONG - 8 * i), PMIX_SUCCESS);
         }
         sx_blob_clear(&blob);
         cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);

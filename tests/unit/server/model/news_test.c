@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "server/model/blob.h"
 
 #define SMALL 56u /* with its length 64 bytes */
@@ -139,11 +140,38 @@ Test(news, are_added_in_steps_whatever_happens_meanwhile)
              left = SMALL) {
             cr_assert_lt(steps++, 20u);
         }
+        cr_expect(way == ADDED || way == MOVED || way == DROPPED || steps == 9, "%u", steps);
+        const uint64_t before = sx_news_end(&news);
+
+        if (way == ARRIVED) { /* once more: it does not count yet */
+            sx_news_arrived(&news, before);
+        }
+        sx_news_count(&news, &copy);
+        cr_expect_eq(sx_news_end(&news), before + 8 + 10 * SMALL);
+        sx_news_count(&news, &copy);
+        cr_expect_eq(sx_news_end(&news), before + 8 + 10 * SMALL, "once");
         (void)expect(&news, sx_news_end(&news) - 8 - 10 * SMALL, 10 * SMALL, 'z');
         sx_news_drop(&news);
     }
     free(long_one);
 }
+
+Test(news, of_which_all_are_dropped_do_not_count_the_one_that_was_copied)
+{
+    struct sx_news news = { .begin = 0 };
+    struct sx_news_copy copy = { .copied = 0 };
+    char bytes[SMALL] = { 0 };
+    size_t left = SMALL;
+
+    add(&news, SMALL, 'a');
+    cr_assert_eq(sx_news_add_step(&news, &copy, bytes, SMALL, &left), PMIX_SUCCESS);
+    sx_news_drop(&news);
+    sx_news_count(&news, &copy);
+    cr_expect_eq(sx_news_end(&news), 64);
+    cr_expect_eq(news.gone, 64);
+}
+
+#define REFERENCE_BYTES (sizeof(uint64_t) + sizeof(struct sx_news_reference))
 
 Test(news, refer_once_to_a_key_that_is_put_again)
 {
@@ -151,10 +179,37 @@ Test(news, refer_once_to_a_key_that_is_put_again)
 
     cr_assert_eq(sx_news_refer(&news, "long"), PMIX_SUCCESS);
     cr_assert_eq(sx_news_refer(&news, "long"), PMIX_SUCCESS);
-    cr_expect_eq(sx_news_end(&news), sizeof(uint64_t) + SX_NEWS_REFERENCE_BYTES);
+    cr_expect_eq(sx_news_end(&news), REFERENCE_BYTES);
     sx_news_arrived(&news, sx_news_end(&news));
     cr_assert_eq(sx_news_refer(&news, "long"), PMIX_SUCCESS);
-    cr_expect_eq(sx_news_end(&news), 2 * (sizeof(uint64_t) + SX_NEWS_REFERENCE_BYTES),
-                 "it was put after that");
+    cr_expect_eq(sx_news_end(&news), 2 * REFERENCE_BYTES, "it was put after that");
+    sx_news_drop(&news);
+}
+
+/* Return: the position of the newer one, of the reference of this number. */
+static uint64_t newer(const struct sx_news *news, unsigned number)
+{
+    const void *const at = sx_news_at(news, number * REFERENCE_BYTES);
+
+    return ((const struct sx_news_reference *)(const void *)((const uint64_t *)at + 1))->newer;
+}
+
+Test(news, have_the_newer_one_of_each_reference)
+{
+    static const char *const keys[] = { "a", "b", "c", "b", "a", "b", "c" };
+    static const uint64_t wanted[SX_COUNT(keys)] = { 4, 3, 6, 5, 0, 0, 0 };
+    struct sx_news news = { .begin = 0 };
+
+    for (unsigned i = 0; i < SX_COUNT(keys); i++) {
+        cr_assert_eq(sx_news_refer(&news, keys[i]), PMIX_SUCCESS);
+        if (i == 3) { /* the first two go */
+            cr_expect_eq(newer(&news, 0), 0);
+            cr_expect_eq(newer(&news, 1), 3 * REFERENCE_BYTES);
+            sx_news_arrived(&news, 2 * REFERENCE_BYTES);
+        }
+    }
+    for (unsigned i = 2; i < SX_COUNT(keys); i++) {
+        cr_expect_eq(newer(&news, i), wanted[i] * REFERENCE_BYTES, "%u", i);
+    }
     sx_news_drop(&news);
 }
