@@ -4,6 +4,7 @@
 #include "gateway/link.h"
 
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -16,18 +17,23 @@
 #define PIECES 256u /* more than a socket holds */
 #define ROOM ((size_t)1 << 20)
 
-/* Take the session's place: no frame comes here. */
+#define FRAMES_MAX 2u /* that the session takes */
+
+/* Take the session's place. */
+static unsigned frames, frames_max = UINT_MAX;
+
 pmix_status_t sx_session_on_message(struct sx_session *session, uint32_t tag, const void *body,
                                     size_t size)
 {
     (void)session, (void)tag, (void)body, (void)size;
+    frames++;
     return PMIX_SUCCESS;
 }
 
 bool sx_session_is_full(const struct sx_session *session)
 {
     (void)session;
-    return false;
+    return frames >= frames_max;
 }
 
 static struct sx_gateway_link link_;
@@ -96,5 +102,38 @@ Test(link, nobody_waits_for_room_of_a_connection_that_has_ended, .timeout = 60)
     pair[1] = -1;
     sx_gateway_link_make_room(&link_, ROOM);
     cr_expect_leq(link_.out_end - link_.out_begin, ROOM);
+    link_end();
+}
+
+Test(link, a_full_session_gets_no_frame_until_it_has_room)
+{
+    static const uint8_t three[3 * 16] = { [7] = 200, [23] = 201, [39] = 202 };
+
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    sx_gateway_link_init(&link_, pair[0]);
+    sx_gateway_link_release(&link_);
+    cr_assert_eq(write(pair[1], three, sizeof(three)), sizeof(three));
+    frames_max = FRAMES_MAX;
+    sx_gateway_link_read(&link_, NULL);
+    cr_expect_eq(frames, FRAMES_MAX);
+    cr_expect_not(sx_gateway_link_reads(&link_, NULL));
+    cr_expect_not(sx_gateway_link_has_frame(&link_, NULL));
+    frames_max++;
+    cr_expect(sx_gateway_link_has_frame(&link_, NULL));
+    sx_gateway_link_resume(&link_, NULL);
+    cr_expect_eq(frames, FRAMES_MAX + 1);
+    sx_gateway_link_deinit(&link_);
+}
+
+Test(link, a_rank_that_does_not_read_is_not_read_from)
+{
+    static const uint8_t piece[PIECE];
+
+    link_fill();
+    cr_expect(sx_gateway_link_reads(&link_, NULL));
+    while (link_.out_end - link_.out_begin < SX_LINK_SEND_HIGH) {
+        cr_assert_eq(sx_gateway_link_send(&link_, 2, piece, sizeof(piece)), PMIX_SUCCESS);
+    }
+    cr_expect_not(sx_gateway_link_reads(&link_, NULL));
     link_end();
 }

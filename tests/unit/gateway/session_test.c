@@ -557,6 +557,24 @@ Test(session, tags_of_the_server_are_refused)
     cr_expect_eq(answers.count, 0);
 }
 
+Test(session, requests_are_bounded_and_end_with_the_good_bye)
+{
+    struct sx_wire_writer w = { .form = forms[0] };
+
+    session_init(forms[0], 0);
+    session.request_count = SX_SESSION_REQUESTS_MAX - 1;
+    cr_expect_not(sx_session_is_full(&session));
+    session.request_count++;
+    cr_expect(sx_session_is_full(&session));
+    session_init(forms[0], 0);
+    session.is_finalized = true;
+    sx_codec_put_u8(&w, SX_CODEC_COMMAND, 20);
+    put_infos(&w);
+    cr_expect_neq(give(&w, w.size), PMIX_SUCCESS);
+    cr_expect_eq(answers.count, 0);
+    request_end(&w);
+}
+
 /* Each key is known to the releases from its first one on: tests/abi/facts has that one. */
 Test(keys, are_known_from_their_first_release_on)
 {
