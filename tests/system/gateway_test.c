@@ -6,6 +6,7 @@
  * Each rank is the gateway of one process and that process: it writes the other library's messages
  * to one end of a connection, and serves the other end, in one thread. */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "gateway/codec.h"
 #include "gateway/hello.h"
 #include "gateway/link.h"
+#include "gateway/request.h"
 #include "gateway/session.h"
 #include "job.h"
 #include "support/sanitized.h"
@@ -30,6 +32,9 @@ enum {
     FENCENB = 3,
     GETNB = 4,
     FINALIZE = 5,
+    NOTIFY = 12,
+    REGEVENTS = 13,
+    DEREGEVENTS = 14,
     FABRIC_REGISTER = 30,
     REFRESH_CACHE = 33
 };
@@ -494,6 +499,59 @@ static int a_refresh_brings_what_has_changed(int rank)
     return theirs_end();
 }
 
+/* ---- events ---------------------------------------------------------------------------------- */
+
+#define CODE (PMIX_EXTERNAL_ERR_BASE - 7)
+
+static void notify(void)
+{
+    struct sx_wire_writer w = request_of(NOTIFY);
+
+    sx_codec_put_status(&w, CODE);
+    sx_codec_put_u8(&w, PMIX_DATA_RANGE, PMIX_RANGE_NAMESPACE);
+    sx_codec_put_size(&w, 0);
+    (void)ask(&w);
+}
+
+/* Wait for one event.  Return: the rank that has raised it. */
+static pmix_rank_t event_wait(void)
+{
+    struct sx_wire_reader r = answer_wait();
+    pmix_proc_t source;
+
+    CHECK(sx_codec_get_u8(&r, SX_CODEC_COMMAND) == NOTIFY);
+    CHECK_STATUS(sx_codec_get_status(&r), CODE);
+    CHECK(sx_codec_unpack(&r, PMIX_PROC, &source, 1));
+    return source.rank;
+}
+
+/* Its library shows its process what that process raises.  Events come in one order, so the first
+ * one that rank 0 gets is that of rank 1. */
+static int an_event_is_for_the_others(int rank)
+{
+    struct sx_wire_writer w;
+
+    theirs_begin(rank);
+    w = request_of(REGEVENTS);
+    sx_codec_put_size(&w, 0); /* all codes */
+    sx_codec_put_size(&w, 0);
+    (void)ask(&w);
+    fence_collect();
+    if (rank == 0) {
+        notify();
+        CHECK(event_wait() == 1);
+    } else {
+        CHECK(event_wait() == 0);
+        notify();
+    }
+    w = request_of(DEREGEVENTS);
+    sx_codec_put_status(&w, INT_MIN); /* all codes */
+    request_send(&w);
+    CHECK(sx_list_empty(&theirs.session->handlers));
+    fence_collect();
+    return theirs_end();
+}
+
 /* ---- the host's fabric ----------------------------------------------------------------------- */
 
 static pmix_status_t on_fabric(const pmix_proc_t *requestor, pmix_fabric_operation_t op,
@@ -538,6 +596,7 @@ static const struct job_case cases[] = {
     { "what_a_refused_commit_had_is_put_by_the_next", 2,
       what_a_refused_commit_had_is_put_by_the_next },
     { "a_refresh_brings_what_has_changed", 2, a_refresh_brings_what_has_changed },
+    { "an_event_is_for_the_others", 2, an_event_is_for_the_others },
     { "a_fabric_is_described", 1, a_fabric_is_described },
 };
 

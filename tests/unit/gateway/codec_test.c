@@ -214,6 +214,22 @@ Test(codec, infos_of_a_group_keep_their_flags)
     expect_bytes(&w, "02 04 61 00 27 18 02 04 6b 00 00 0e 05 04 71 00 08 0e 05", "a group");
 }
 
+/* The flag says that the value is borrowed, which it is in the sender's memory. */
+Test(codec, no_info_is_persistent_where_it_comes_to)
+{
+    const pmix_info_t info = { .key = "k", .flags = PMIX_INFO_PERSISTENT | PMIX_INFO_REQD };
+    struct sx_wire_writer w = writer_in(SX_WIRE_V41);
+    struct sx_wire_reader r;
+    pmix_info_t out;
+
+    sx_codec_pack(&w, PMIX_INFO, &info, 1);
+    r = reader_of(&w);
+    cr_assert(sx_codec_unpack(&r, PMIX_INFO, &out, 1));
+    cr_expect_eq(out.flags, PMIX_INFO_REQD);
+    sx_elements_destruct(&out, 1, PMIX_INFO);
+    sx_wire_writer_deinit(&w);
+}
+
 Test(codec, a_cut_pack_is_refused_at_every_length)
 {
     struct sx_wire_writer w = writer_in(SX_WIRE_V41);
