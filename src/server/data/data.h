@@ -84,6 +84,7 @@ void sx_modex_nspace_registered(struct sx_server *server, struct sx_nspace *nspa
 
 /* Of the puts that are stored one after the other; zeroed in the beginning. */
 struct sx_modex_far {
+    bool is_answer;         /* of a direct modex: nothing is stored that a fence has overtaken */
     size_t lost;            /* values for which there was no room */
     struct sx_far_put *put; /* a long one, of which a part is stored; NULL: none */
 };

@@ -36,6 +36,7 @@ struct sx_remote {
     uint64_t timer_ns, asked_ns;
     uint64_t lost_ns;  /* time after which an answer counts as lost */
     uint64_t pause_ns; /* pause before asking again for a value that the host did not have */
+    bool is_overtaken; /* a fence has brought values of the rank since the last question */
     bool is_asked;     /* an answer is outstanding ... */
     struct sx_incoming *incoming; /* ... or its values are being stored; NULL: none are */
 };

@@ -167,6 +167,22 @@ static void far_spend(size_t *left, uint64_t cost)
     *left -= cost < *left ? cost : *left;
 }
 
+/* Note that a fence brings values of the rank.  Return: whether one has done so since the question
+ * whose answer is stored now: then the answer may have older ones. */
+static bool far_is_overtaken(const struct sx_modex_far *far, const struct sx_nspace *nspace,
+                             uint32_t rank)
+{
+    struct sx_awaited *const awaited = sx_list_empty(&nspace->awaited)
+                                           ? NULL
+                                           : sx_awaited_find(sx_server_get(), nspace, rank);
+
+    if (awaited == NULL) {
+        return false;
+    }
+    awaited->remote.is_overtaken |= !far->is_answer;
+    return far->is_answer && awaited->remote.is_overtaken;
+}
+
 /* @put has been stored with @rc. */
 static void far_end(struct sx_modex_far *far, struct sx_nspace *nspace, uint32_t rank,
                     const struct put *put, pmix_status_t rc)
@@ -362,6 +378,9 @@ pmix_status_t sx_modex_store(void *arg, struct sx_nspace *nspace, uint32_t rank,
 
     if (nspace == NULL) {
         sx_modex_far_end(far); /* the rank is here now, or its namespace has gone */
+        return PMIX_SUCCESS;
+    }
+    if (far_is_overtaken(far, nspace, rank)) {
         return PMIX_SUCCESS;
     }
     if (far->put == NULL && bytes->size > FAR_AT_ONCE_BYTES) {

@@ -11,7 +11,8 @@
  * Data that the rank commits later need another question.  An answer may be older than a Get that
  * arrived while it was under way, so that Get waits for another answer.  An answer may be lost:
  * after LOST_NS the host is asked once more, and any answer counts.  A new Get makes this happen
- * sooner.  Bounded by one record per rank; the pauses grow.
+ * sooner.  An answer that a fence with values of the rank has overtaken may have older ones: it is
+ * not stored, and the host is asked again.  Bounded by one record per rank; the pauses grow.
  *
  * A Get of a namespace that is not registered here is a question of its own, within a time limit.
  * The host may register the namespace before it answers.  If it does not, it is not asked for that
@@ -94,6 +95,7 @@ static void ask(struct sx_awaited *awaited, uint64_t now_ns)
     if (anew) { /* PRRTE answers from its own cache otherwise */
         PMIX_INFO_LOAD(&info[1], PMIX_GET_REFRESH_CACHE, &anew, PMIX_BOOL);
     }
+    remote->is_overtaken = remote->is_overtaken && remote->is_asked; /* which may be answered yet */
     remote->is_asked = true;
     remote->asked_ns = now_ns;
     wake_at(awaited, sx_deadline_ns(now_ns, remote->lost_ns));
@@ -130,7 +132,8 @@ static void time_is_over(void *arg, uint64_t now_ns)
 }
 
 struct verdict {
-    bool not_yet; /* by the host's status, the value may still be committed */
+    bool not_yet;      /* by the host's status, the value may still be committed */
+    bool is_overtaken; /* the answer does not count */
     bool any_late;
 };
 
@@ -139,7 +142,7 @@ static bool is_hasty(struct sx_wait *wait, void *arg)
 {
     struct verdict *verdict = arg;
 
-    if (wait->is_late) {
+    if (wait->is_late || verdict->is_overtaken) {
         wait->is_late = false;
         verdict->any_late = true;
         return false;
@@ -155,15 +158,18 @@ static void values_stored(struct sx_awaited *awaited, pmix_status_t status, size
     if (status == PMIX_ERR_UNPACK_FAILURE && size > 0) {
         (void)sx_blob_refuse(size, "a Get", awaited->nspace->name);
     }
+    const bool has_data = status == PMIX_SUCCESS && size > 0;
+    struct verdict verdict = { .not_yet = status == PMIX_SUCCESS || status == PMIX_ERR_NOT_FOUND ||
+                                          status == PMIX_ERR_TIMEOUT,
+                               .is_overtaken = has_data && awaited->remote.is_overtaken };
+
     awaited->remote.is_asked = false;
     awaited->remote.lost_ns = LOST_NS;
     sx_awaited_look(awaited); /* all data from the rank's node are in the store */
-    if (status == PMIX_SUCCESS && size > 0) {
+    if (has_data && !verdict.is_overtaken) {
         sx_awaited_renewed(awaited, size / 1024);
     }
     sx_awaited_commit(awaited);
-    struct verdict verdict = { .not_yet = status == PMIX_SUCCESS || status == PMIX_ERR_NOT_FOUND ||
-                                          status == PMIX_ERR_TIMEOUT };
     sx_awaited_end_some(awaited, is_hasty, &verdict,
                         status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status);
     if (sx_awaited_is_idle(awaited)) {
@@ -197,6 +203,7 @@ static pmix_status_t values_take(struct sx_awaited *awaited, const struct sx_hos
                                     .piece_count = 1,
                                     .procs = answer->subject,
                                     .proc_count = 1,
+                                    .far = { .is_answer = true },
                                     .stored = stored_later };
     struct sx_incoming *nobody = NULL;
 

@@ -13,6 +13,7 @@
 
 #include "../hosted.h"
 #include "base/clock.h"
+#include "server/data/data.h"
 #include "server/data/get_index.h"
 #include "server/model/blob.h"
 #include "server/model/state.h"
@@ -496,6 +497,78 @@ Test(remote, an_answer_from_before_a_get_is_not_fresh)
     expect_end(zero, PMIX_SUCCESS);
     answer_with(1, 6);
     expect_end(one, PMIX_SUCCESS);
+}
+
+/* ---- fences ---------------------------------------------------------------------------------- */
+
+/* One brings what the rank has committed under "else". */
+static pmix_status_t fence_arrives(struct sx_server *server, void *arg)
+{
+    far_value = *(uint32_t *)arg;
+    struct sx_blob blob = far_data("else");
+    const struct sx_blob_piece piece = { blob.bytes, blob.size };
+    struct sx_blob_reader reader = { .pieces = &piece, .piece_count = 1 };
+    struct sx_modex_far far = { .lost = 0 };
+    size_t left = SIZE_MAX;
+
+    cr_expect_eq(sx_blob_read_step(&reader, server, sx_modex_store, &far, &left), PMIX_SUCCESS);
+    sx_blob_clear(&blob);
+    return PMIX_SUCCESS;
+}
+
+static void fence_brings(uint32_t value)
+{
+    hosted_call(fence_arrives, &value);
+}
+
+static pmix_status_t else_read(struct sx_server *server, void *arg)
+{
+    const struct sx_nspace *const nspace = sx_nspace_find(server, NSPACE);
+    pmix_value_t value;
+
+    cr_expect_eq(sx_store_get(&nspace->store.view, SX_REALM_JOB, FAR, "else", &value),
+                 PMIX_SUCCESS);
+    *(uint32_t *)arg = value.data.uint32;
+    return PMIX_SUCCESS;
+}
+
+/* The rank's server may have packed it before. */
+Test(remote, an_answer_that_a_fence_has_overtaken_is_not_stored_and_asked_for_again)
+{
+    const pid_t pid = start(0, "0=8");
+    uint32_t value = 0;
+
+    wait_for_question(0);
+    fence_brings(6);
+    far_value = 5;
+    answer(0, PMIX_SUCCESS, "else");
+    wait_for_question(1);
+    hosted_call(else_read, &value);
+    cr_expect_eq(value, 6);
+    far_value = 7;
+    answer(1, PMIX_SUCCESS, "else");
+    expect_end(pid, PMIX_ERR_NOT_FOUND);
+    hosted_call(else_read, &value);
+    cr_expect_eq(value, 7, "no fence has come since the second question");
+    cr_expect_eq(questions(), 2u);
+}
+
+Test(remote, a_lost_answer_that_a_fence_has_overtaken_is_not_stored)
+{
+    const pid_t pid = start(0, "1 50");
+    uint32_t value = 0;
+
+    wait_for_question(0);
+    fence_brings(6);
+    wait_for_question(1);
+    far_value = 5;
+    answer(0, PMIX_SUCCESS, "else");
+    wait_for_question(2);
+    hosted_call(else_read, &value);
+    cr_expect_eq(value, 6);
+    answer(2, PMIX_SUCCESS, "key");
+    expect_end(pid, PMIX_SUCCESS);
+    answer(1, PMIX_SUCCESS, "key");
 }
 
 /* ---- a host that ends the job inside its upcall
