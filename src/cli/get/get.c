@@ -437,7 +437,7 @@ static int nothing_say(const struct search *search, bool denied)
     } else if (search->jobs == 0) {
         sx_say("no job runs%s", hidden);
     } else {
-        sx_say("nothing is stored under %.511s%s", wish->key,
+        sx_say("nothing is stored under %.511s%s; 'shmix get \"*\"' prints all that is", wish->key,
                wish->rank == ANY_RANK ? "" : " there");
     }
     return SX_EXIT_FAILURE;

@@ -31,7 +31,7 @@ expect_gets 0 "^$job\.2 PMIX_APPNUM 1\$" 5 pmix.appnum "$job"
 expect_gets 0 "^$job\.1 PMIX_LOCAL_RANK 1\$" 1 --rank 1 PMIX_LOCAL_RANK "$server"
 expect_gets 0 "^$job app 1 PMIX_APP_SIZE 1\$" 2 --realm app 'PMIX_APP_S?ZE' "$server"
 expect_gets 0 "^$job node 0 PMIX_LOCAL_PEERS \"0,1,2\"\$" 1 --realm node PMIX_LOCAL_PEERS "$server"
-expect_gets 1 "nothing is stored under no.such.key" 0 no.such.key "$server"
+expect_gets 1 "nothing is stored under no.such.key; 'shmix get \"\*\"' prints all that is" 0 no.such.key "$server"
 expect_gets 1 "no job nobody's" 0 PMIX_JOB_SIZE "nobody's"
 expect_gets 2 "the key stands first, and then the job" 0 "$job" PMIX_JOB_SIZE
 expect_gets 2 "try: shmix get 'PMIX_JOB_SIZE' $server" 0 "$server" PMIX_JOB_SIZE
