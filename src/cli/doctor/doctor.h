@@ -40,6 +40,7 @@ enum sx_doctor_kind {
     SX_DOCTOR_LIBRARIES,
     /* the environment */
     SX_DOCTOR_MCA,
+    SX_DOCTOR_UNREAD,
     SX_DOCTOR_OTHER_SERVER,
     /* what ended launchers and servers have left */
     SX_DOCTOR_SESSION,

@@ -79,6 +79,10 @@ const struct sx_doctor_row sx_doctor_rows[SX_DOCTOR_KINDS] = {
     [SX_DOCTOR_MCA] = { "mca", SX_DOCTOR_NOTE,
                         "this library has no MCA parameters and reads none of these variables",
                         "shmix(1) has the variables that do something similar" },
+    [SX_DOCTOR_UNREAD] = { "unread", SX_DOCTOR_WARNING,
+                           "nothing of this version reads a variable of that name: it has no "
+                           "effect, and may be misspelt",
+                           "shmix(1) has the variables that are read" },
     [SX_DOCTOR_OTHER_SERVER] = { "other-server", SX_DOCTOR_WARNING,
                                  "a program that is started in this shell takes itself for a rank "
                                  "of that server, which may be gone",

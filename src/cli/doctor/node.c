@@ -353,27 +353,87 @@ void sx_doctor_node(struct sx_doctor *doctor)
 
 /* ---- the environment ------------------------------------------------------------------------- */
 
+/* The variables that the library, the command or a server of them reads: shmix(1). */
+static const char *const variables[] = {
+    "SHMIX_GATEWAY",
+    "SHMIX_GET_TIMEOUT",
+    "SHMIX_LOG",
+    "SHMIX_LOG_LINES",
+    "SHMIX_LOOP",
+    "SHMIX_MEMBARRIER",
+    "SHMIX_NUMA",
+    "SHMIX_PASSRIGHTS",
+    "SHMIX_RENDEZVOUS",
+    "SHMIX_SERVER",
+    "SHMIX_SERVER_CACHE_BYTES",
+    "SHMIX_SERVER_CACHE_SIZE",
+    "SHMIX_SERVER_COLLECTIVES",
+    "SHMIX_SERVER_DIRECTORY",
+    "SHMIX_SERVER_FD",
+    "SHMIX_SERVER_GATEWAY",
+    "SHMIX_SERVER_GET_TIMEOUT",
+    "SHMIX_SERVER_GROUP_BYTES",
+    "SHMIX_SERVER_NUMA",
+    "SHMIX_SERVER_URI",
+    "SHMIX_SPIN",
+    "SHMIX_SYSLOG",
+    "SHMIX_TRACE_DIR",
+    "SHMIX_TRACE_RECORDS",
+    "SHMIX_WAITV",
+};
+
+static bool is_read(const char *name, size_t len)
+{
+    for (size_t i = 0; i < SX_COUNT(variables); i++) {
+        if (strlen(variables[i]) == len && strncmp(variables[i], name, len) == 0) {
+            return true;
+        }
+    }
+    return strncmp(name, "SHMIX_TEST", 10) == 0; /* of the tests, which are not installed */
+}
+
+struct names {
+    char text[512];
+    size_t used;
+    unsigned count;
+};
+
+/* Names for which there is no room are counted alone. */
+static void name_add(struct names *names, const char *name, size_t len)
+{
+    const size_t room = sizeof(names->text) - names->used;
+
+    if (len < room - 4 && names->count < SX_DOCTOR_SAME_MAX) {
+        names->used += (size_t)snprintf(names->text + names->used, room, "%s%.*s",
+                                        names->count > 0 ? ", " : "", (int)len, name);
+    }
+    names->count++;
+}
+
+static void names_tell(struct sx_doctor *doctor, enum sx_doctor_kind kind,
+                       const struct names *names)
+{
+    if (names->count > 0) {
+        sx_doctor_find(doctor, kind, "%u variable%s: %s", names->count,
+                       names->count == 1 ? " is set" : "s are set", names->text);
+    }
+}
+
 void sx_doctor_environment(struct sx_doctor *doctor)
 {
-    char names[512] = "";
-    unsigned count = 0;
-    size_t used = 0;
+    struct names mca = { .used = 0 }, unread = { .used = 0 };
 
     for (char **at = environ; *at != NULL; at++) {
         const size_t len = strcspn(*at, "=");
 
         if (strncmp(*at, "PMIX_MCA_", 9) == 0) {
-            if (len < sizeof(names) - used - 4 && count < SX_DOCTOR_SAME_MAX) {
-                used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.*s",
-                                         count > 0 ? ", " : "", (int)len, *at);
-            }
-            count++;
+            name_add(&mca, *at, len);
+        } else if (strncmp(*at, "SHMIX_", 6) == 0 && !is_read(*at, len)) {
+            name_add(&unread, *at, len);
         }
     }
-    if (count > 0) {
-        sx_doctor_find(doctor, SX_DOCTOR_MCA, "%u variable%s: %s", count,
-                       count == 1 ? " is set" : "s are set", names);
-    }
+    names_tell(doctor, SX_DOCTOR_MCA, &mca);
+    names_tell(doctor, SX_DOCTOR_UNREAD, &unread);
     const char *const nspace = getenv("PMIX_NAMESPACE"), *const rank = getenv("PMIX_RANK");
 
     if (nspace != NULL) {

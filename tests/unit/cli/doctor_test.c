@@ -286,14 +286,18 @@ Test(doctor, reads_the_environment)
     char *text = captured(environment_visit, NULL, 0);
 
     expect_lacks(text, "mca");
+    expect_lacks(text, "unread");
     expect_lacks(text, "other-server");
     free(text);
+    setenv("SHMIX_LOG", "none", 1);
+    setenv("SHMIX_LOGS", "debug", 1);
     setenv("PMIX_MCA_gds", "hash", 1);
     setenv("PMIX_MCA_ptl", "tcp\nproblem  forged: line", 1);
     setenv("PMIX_NAMESPACE", "old\njob", 1);
     setenv("PMIX_RANK", "3", 1);
     text = captured(environment_visit, NULL, 0);
     expect_has(text, "note     mca: 2 variables are set: PMIX_MCA_");
+    expect_has(text, "warning  unread: 1 variable is set: SHMIX_LOGS\n");
     expect_has(text, "warning  other-server: PMIX_NAMESPACE is old?job and PMIX_RANK 3 in");
     expect_lacks(text, "\nproblem");
     free(text);
