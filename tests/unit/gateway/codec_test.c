@@ -284,6 +284,10 @@ static const struct {
         PMIX_ERR_UNKNOWN_DATA_TYPE),
     ROW("bytes beyond the end", PMIX_BYTE_OBJECT, 1, "\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff",
         PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER),
+    ROW("an argument that would end the vector", PMIX_APP, 1,
+        "\x02\x00\x04\x00\x04"
+        "a\0",
+        PMIX_ERR_UNPACK_FAILURE),
     ROW("an array of more than there is", PMIX_DATA_ARRAY, 1, "\x02\x18\xff\xff\x7f\x00\x00",
         PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER),
 #undef ROW
