@@ -537,11 +537,15 @@ static int an_event_is_for_the_others(int rank)
     sx_codec_put_size(&w, 0);
     (void)ask(&w);
     fence_collect();
-    if (rank == 0) {
+    if (rank == 0) { /* the tokens: no event comes together with an answer */
+        job_token_get(0);
         notify();
+        job_token_put(1);
         CHECK(event_wait() == 1);
     } else {
+        job_token_put(0);
         CHECK(event_wait() == 0);
+        job_token_get(1);
         notify();
     }
     w = request_of(DEREGEVENTS);
