@@ -346,6 +346,23 @@ static pmix_status_t put_taken(struct sx_process *p, struct sx_view_put *put)
     return rc;
 }
 
+static pmix_status_t put_check(pmix_scope_t scope, const char *key, const pmix_value_t *val,
+                               size_t *ret_key_len)
+{
+    if (!sx_key_is_valid(key, ret_key_len)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "PMIx_Put: the key is NULL, empty, or longer than %u bytes",
+                        PMIX_MAX_KEYLEN);
+    }
+    if (scope < PMIX_LOCAL || scope > PMIX_DEL_INTERNAL) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIx_Put of \"%s\": %u is no scope", key, scope);
+    }
+    if (val == NULL && !sx_scope_takes(scope)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIx_Put of \"%s\": there is no value", key);
+    }
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
 {
     struct sx_process *const p = &sx_process;
@@ -355,13 +372,12 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    const bool takes = sx_scope_takes(scope);
-    if (!sx_key_is_valid(key, &put.key_len) || (val == NULL && !takes) || scope < PMIX_LOCAL ||
-        scope > PMIX_DEL_INTERNAL) {
-        return PMIX_ERR_BAD_PARAM;
+    const pmix_status_t refused = put_check(scope, key, val, &put.key_len);
+    if (refused != PMIX_SUCCESS) {
+        return refused;
     }
     put.row = p->self.rank;
-    if (takes) {
+    if (sx_scope_takes(scope)) {
         return put_taken(p, &put);
     }
     const bool is_qualified = strcmp(key, PMIX_QUALIFIED_VALUE) == 0;

@@ -4,6 +4,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <pmix.h>
 #include <pmix_server.h>
@@ -65,6 +67,26 @@ static void never_event(size_t id, pmix_status_t status, const pmix_proc_t *sour
     never_op(status, cbdata);
 }
 
+/* What is written to stderr between these two goes to a file, and is then in @said. */
+static int listen_begin(int *ret_stderr)
+{
+    const int fd = memfd_create("said", MFD_CLOEXEC);
+
+    *ret_stderr = dup(STDERR_FILENO);
+    cr_assert(fd >= 0 && *ret_stderr >= 0 && dup2(fd, STDERR_FILENO) >= 0);
+    return fd;
+}
+
+static void listen_end(int fd, int before, char *said, size_t size)
+{
+    const ssize_t got = pread(fd, said, size - 1, 0);
+
+    said[got > 0 ? got : 0] = '\0';
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(fd);
+}
+
 Test(arguments, put)
 {
     const struct {
@@ -72,22 +94,30 @@ Test(arguments, put)
         pmix_scope_t scope;
         const char *key;
         pmix_value_t *value;
-        pmix_status_t want;
+        const char *says; /* NULL: it is taken */
     } rows[] = {
-        { "no key", PMIX_GLOBAL, NULL, &number, PMIX_ERR_BAD_PARAM },
-        { "empty key", PMIX_GLOBAL, "", &number, PMIX_ERR_BAD_PARAM },
-        { "key without an end", PMIX_GLOBAL, endless_key, &number, PMIX_ERR_BAD_PARAM },
-        { "no value", PMIX_GLOBAL, "key", NULL, PMIX_ERR_BAD_PARAM },
-        { "no scope", PMIX_SCOPE_UNDEF, "key", &number, PMIX_ERR_BAD_PARAM },
-        { "scope of nothing", 77, "key", &number, PMIX_ERR_BAD_PARAM },
-        { "longest key", PMIX_GLOBAL, longest_key, &number, PMIX_SUCCESS },
-        { "reserved key", PMIX_GLOBAL, PMIX_HOSTNAME, &number, PMIX_SUCCESS },
-        { "own data", PMIX_INTERNAL, "key", &number, PMIX_SUCCESS },
+        { "no key", PMIX_GLOBAL, NULL, &number, "the key is NULL, empty, or longer than 511" },
+        { "empty key", PMIX_GLOBAL, "", &number, "the key is NULL, empty, or longer than 511" },
+        { "key without an end", PMIX_GLOBAL, endless_key, &number, "or longer than 511 bytes" },
+        { "no value", PMIX_GLOBAL, "key", NULL, "PMIx_Put of \"key\": there is no value" },
+        { "no scope", PMIX_SCOPE_UNDEF, "key", &number, "PMIx_Put of \"key\": 0 is no scope" },
+        { "scope of nothing", 77, "key", &number, "PMIx_Put of \"key\": 77 is no scope" },
+        { "longest key", PMIX_GLOBAL, longest_key, &number, NULL },
+        { "reserved key", PMIX_GLOBAL, PMIX_HOSTNAME, &number, NULL },
+        { "own data", PMIX_INTERNAL, "key", &number, NULL },
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        cr_expect_eq(PMIx_Put(rows[i].scope, rows[i].key, rows[i].value), rows[i].want, "%s",
-                     rows[i].why);
+        int before;
+        const int fd = listen_begin(&before);
+        const pmix_status_t rc = PMIx_Put(rows[i].scope, rows[i].key, rows[i].value);
+        char said[1024];
+
+        listen_end(fd, before, said, sizeof(said));
+        cr_expect_eq(rc, rows[i].says == NULL ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM, "%s: %d",
+                     rows[i].why, rc);
+        cr_expect(rows[i].says == NULL ? said[0] == '\0' : strstr(said, rows[i].says) != NULL,
+                  "%s: %s", rows[i].why, said);
     }
 }
 
