@@ -4,6 +4,7 @@
  * shared one. */
 #include "shmem/nspace_read.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,26 @@ bool sx_site_number(const struct sx_site *site, enum sx_realm realm, uint32_t ro
         return false;
     }
     *ret = (uint32_t)item.cell.bits;
+    return true;
+}
+
+bool sx_site_int(const struct sx_site *site, enum sx_realm realm, uint32_t row, const char *key,
+                 int *ret)
+{
+    const struct sx_columns columns = sx_columns_of(site, realm, key, strlen(key));
+    pmix_value_t value = { .type = PMIX_UNDEF };
+    struct sx_item item;
+    int64_t number;
+
+    if (sx_columns_read(&columns, row, &item) != PMIX_SUCCESS || item.cell.len != 0) {
+        return false;
+    }
+    value.type = item.cell.type;
+    memcpy(&value.data, &item.cell.bits, sizeof(item.cell.bits));
+    if (sx_value_get_int(&value, &number) != PMIX_SUCCESS || number < INT_MIN || number > INT_MAX) {
+        return false;
+    }
+    *ret = (int)number;
     return true;
 }
 

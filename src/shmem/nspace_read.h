@@ -74,6 +74,11 @@ static inline bool sx_item_has_scope(const struct sx_item *item, pmix_scope_t as
 bool sx_site_number(const struct sx_site *site, enum sx_realm realm, uint32_t row, const char *key,
                     uint64_t max, uint32_t *ret);
 
+/* A number of any integer type that an int holds, such as an exit code.  Return: false when there
+ * is none. */
+bool sx_site_int(const struct sx_site *site, enum sx_realm realm, uint32_t row, const char *key,
+                 int *ret);
+
 /* The job's number of @key, of ranks or nodes; 0 when unknown. */
 uint32_t sx_site_count(const struct sx_site *site, const char *key);
 

@@ -679,9 +679,9 @@ static void register_other(void)
 {
     const uint32_t size = OTHER_SIZE;
     const pmix_proc_state_t state = PMIX_PROC_STATE_TERM_NON_ZERO;
-    const pmix_rank_t one = 1;
-    const int code = 3;
-    pmix_info_t infos[6], its[3], app[2];
+    const pmix_rank_t one = 1, two = 2;
+    const int code = 3, negative = -5;
+    pmix_info_t infos[7], its[3], app[2];
     const uint32_t app_number = 0;
 
     PMIX_INFO_LOAD(&infos[0], PMIX_JOB_SIZE, &size, PMIX_UINT32);
@@ -695,6 +695,9 @@ static void register_other(void)
     PMIX_INFO_LOAD(&app[0], PMIX_APPNUM, &app_number, PMIX_UINT32);
     PMIX_INFO_LOAD(&app[1], PMIX_APP_ARGV, "./solve --fast", PMIX_STRING);
     load_array(&infos[5], PMIX_APP_INFO_ARRAY, app, 2);
+    PMIX_INFO_LOAD(&its[0], PMIX_RANK, &two, PMIX_PROC_RANK);
+    PMIX_INFO_LOAD(&its[1], PMIX_EXIT_CODE, &negative, PMIX_INT);
+    load_array(&infos[6], PMIX_PROC_INFO_ARRAY, its, 2);
     CHECK_STATUS(PMIx_server_register_nspace(OTHER, 0, infos, COUNT(infos), NULL, NULL),
                  PMIX_OPERATION_SUCCEEDED);
     for (size_t i = 0; i < COUNT(infos); i++) {
@@ -715,6 +718,7 @@ static const pmix_data_array_t *table_of(struct asked *asked, const char *key, c
 /* TQ64, TQ65, TQ82. */
 static void check_tables(void)
 {
+    static const int exit_codes[OTHER_SIZE] = { 0, 3, -5 };
     struct asked asked = { .info = NULL };
     const pmix_proc_info_t *procs =
         table_of(&asked, PMIX_QUERY_PROC_TABLE, OTHER, OTHER_SIZE)->array;
@@ -723,7 +727,7 @@ static void check_tables(void)
         CHECK(procs[i].proc.rank == i && strcmp(procs[i].proc.nspace, OTHER) == 0);
         CHECK(strcmp(procs[i].hostname, i < 2 ? "n1" : "n2") == 0);
         CHECK(strcmp(procs[i].executable_name, "./solve") == 0);
-        CHECK(procs[i].exit_code == (i == 1 ? 3 : 0));
+        CHECK(procs[i].exit_code == exit_codes[i]);
         CHECK(procs[i].state == (i == 1 ? PMIX_PROC_STATE_TERM_NON_ZERO : PMIX_PROC_STATE_UNDEF));
     }
     CHECK(strcmp(PMIx_Proc_state_string(procs[1].state), "PMIX_PROC_STATE_TERM_NON_ZERO") == 0);

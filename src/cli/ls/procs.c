@@ -185,6 +185,16 @@ static struct sx_listing_cell number_cell(const struct sx_site *site, uint32_t r
                : (struct sx_listing_cell){ .kind = SX_LISTING_NONE };
 }
 
+/* It may be negative. */
+static struct sx_listing_cell exit_code_cell(const struct sx_site *site, uint32_t rank)
+{
+    int code;
+
+    return sx_site_int(site, SX_REALM_JOB, rank, PMIX_EXIT_CODE, &code)
+               ? sx_listing_number(code)
+               : (struct sx_listing_cell){ .kind = SX_LISTING_NONE };
+}
+
 /* The process id of another node means nothing here. */
 static bool is_here(const struct list *list, const struct sx_listing_cell *host)
 {
@@ -239,7 +249,7 @@ static void rank_print(struct list *list, pid_t server, const char *nspace,
         [PID] = pid != 0 ? sx_listing_number(pid) : sx_listing_text(NULL),
         [NODE] = number_cell(site, rank, PMIX_NODEID),
         [APP] = number_cell(site, rank, PMIX_APPNUM),
-        [EXIT_CODE] = number_cell(site, rank, PMIX_EXIT_CODE),
+        [EXIT_CODE] = exit_code_cell(site, rank),
         [SERVER] = sx_listing_number(server),
         [HOST] = sx_listing_text(sx_site_text(site, SX_REALM_JOB, rank, PMIX_HOSTNAME)),
         [JOB] = sx_listing_text(nspace),

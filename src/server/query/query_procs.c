@@ -68,9 +68,7 @@ static bool info_fill(const struct sx_nspace *nspace, const struct sx_site *site
         sx_site_number(site, SX_REALM_JOB, rank, SX_STARTED_PID, INT32_MAX, &number)) {
         ret->pid = (pid_t)number;
     }
-    if (sx_site_number(site, SX_REALM_JOB, rank, PMIX_EXIT_CODE, INT32_MAX, &number)) {
-        ret->exit_code = (int)number;
-    }
+    (void)sx_site_int(site, SX_REALM_JOB, rank, PMIX_EXIT_CODE, &ret->exit_code);
     if (sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_STATE_STATUS, UINT8_MAX, &number)) {
         ret->state = (pmix_proc_state_t)number;
     } else if (client != NULL) {

@@ -245,6 +245,7 @@ Test(ls, lists_the_processes_of_a_job)
     const pmix_value_t size = { .type = PMIX_UINT32, .data.uint32 = 4 };
     const pmix_value_t pid = { .type = PMIX_PID, .data.pid = getpid() };
     const pmix_value_t code = { .type = PMIX_INT, .data.integer = 3 };
+    const pmix_value_t negative = { .type = PMIX_INT, .data.integer = -5 };
     const pmix_value_t state = { .type = PMIX_PROC_STATE,
                                  .data.state = PMIX_PROC_STATE_TERM_NON_ZERO };
     const pmix_value_t host = { .type = PMIX_STRING, .data.string = (char[]){ "el\x1bs\\e" } };
@@ -256,6 +257,7 @@ Test(ls, lists_the_processes_of_a_job)
         { SX_ROW_JOB, PMIX_JOB_SIZE, &size }, { 0, PMIX_PROC_PID, &pid },
         { 1, PMIX_PROC_PID, &pid },           { 1, PMIX_PROC_STATE_STATUS, &state },
         { 1, PMIX_EXIT_CODE, &code },         { 2, PMIX_HOSTNAME, &host },
+        { 2, PMIX_EXIT_CODE, &negative },
     };
     struct sx_store_writer writer;
     char line[256];
@@ -272,6 +274,7 @@ Test(ls, lists_the_processes_of_a_job)
     snprintf(line, sizeof(line), "       1 %8d     -    - term non zero     3 ", (int)getpid());
     expect_has(text, line);
     expect_has(text, " not connected     - ");
+    expect_has(text, " not connected    -5 ");
     expect_has(text, " el\\x1bs\\x5ce     job.7\n");
     free(text);
     text = test_ls_thing("procs", "--json");
