@@ -70,18 +70,21 @@ struct reading {
     uint32_t rank_count;   /* highest rank given, plus 1 */
     /* The name with which an array has named its node; the node keeps the name that it has. */
     const pmix_info_t *node_name;
+    bool has_changed; /* a value of the store, by a resource */
 };
 
 /* Remove the value unless it has changed since. */
-static pmix_status_t put_back(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
+static pmix_status_t put_back(struct reading *reading, enum sx_realm realm, uint32_t row,
                               const pmix_info_t *info)
 {
+    struct sx_nspace *const nspace = reading->nspace;
     pmix_value_t value;
     pmix_status_t rc = sx_store_get(&nspace->store.view, realm, row, info->key, &value);
 
     if (rc == PMIX_SUCCESS) {
         if (sx_value_compare(&value, &info->value) == 0) {
             rc = sx_store_unset(&nspace->store, realm, row, info->key);
+            reading->has_changed = true;
         }
         sx_value_destruct(&value);
     }
@@ -108,7 +111,7 @@ static bool is_rows_name(enum sx_realm realm, const char *key)
     return realm != SX_REALM_JOB && sx_jobinfo_names_row(key);
 }
 
-static pmix_status_t put(const struct reading *reading, enum sx_realm realm, uint32_t row,
+static pmix_status_t put(struct reading *reading, enum sx_realm realm, uint32_t row,
                          const pmix_info_t *info)
 {
     struct sx_nspace *nspace = reading->nspace;
@@ -118,12 +121,13 @@ static pmix_status_t put(const struct reading *reading, enum sx_realm realm, uin
         return put_qualified(reading, realm, row, info);
     }
     if (reading->way == SX_JOBINFO_REMOVE) {
-        return is_rows_name(realm, info->key) ? PMIX_SUCCESS : put_back(nspace, realm, row, info);
+        return is_rows_name(realm, info->key) ? PMIX_SUCCESS : put_back(reading, realm, row, info);
     }
     if ((reading->way == SX_JOBINFO_FILL || info == reading->node_name) &&
         sx_store_find(&nspace->store.view, realm, row, info->key, &item) == PMIX_SUCCESS) {
         return PMIX_SUCCESS;
     }
+    reading->has_changed = true;
     const pmix_status_t rc = sx_store_put(&nspace->store, realm, row, info->key, PMIX_GLOBAL,
                                           &info->value);
 
@@ -442,6 +446,9 @@ pmix_status_t sx_jobinfo_apply(struct sx_server *server, struct sx_nspace *nspac
                                .node_count = sx_site_count(&site, PMIX_NUM_NODES) };
     const pmix_status_t rc = given_all(&reading, info, ninfo);
 
+    if (reading.has_changed) {
+        nspace->is_derived = false; /* the next registration derives what follows from it */
+    }
     sx_nodemap_clear(&reading.map);
     return rc;
 }

@@ -293,8 +293,9 @@ pmix_status_t sx_jobinfo_maps(const char *name, const struct sx_nspace *nspace,
 /* Hosts report these one after the other while the job runs. */
 static bool is_state_key(const char *key)
 {
-    static const char *const keys[] = { PMIX_RANK, PMIX_PROC_STATE_STATUS, PMIX_EXIT_CODE,
-                                        SX_STARTED_PID, PMIX_REINCARNATION };
+    static const char *const keys[] = { PMIX_RANK,         PMIX_PROCID,    PMIX_PROC_STATE_STATUS,
+                                        PMIX_EXIT_CODE,    SX_STARTED_PID, PMIX_PROC_PID,
+                                        PMIX_REINCARNATION };
     bool is_one = false;
 
     for (size_t i = 0; i < SX_COUNT(keys) && !is_one; i++) {

@@ -136,6 +136,19 @@ Test(derive, touches_nothing_that_the_host_has_said)
     cr_expect_eq(number(SX_REALM_JOB, 1, PMIX_APPNUM), NONE, "the job's holds for each");
 }
 
+#define NONE_GIVEN UINT32_MAX
+
+static void of_rank_1(pmix_info_t *info, const char *key, uint32_t value)
+{
+    const uint32_t rank = 1;
+    pmix_info_t its[2];
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = its };
+
+    PMIx_Info_load(&its[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
+    PMIx_Info_load(&its[1], key, &value, PMIX_UINT32);
+    PMIx_Info_load(info, PMIX_PROC_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
+}
+
 /* A value of rank 2 is removed before each: if it is there again, all values were derived. */
 Test(derive, does_nothing_for_the_state_of_a_process)
 {
@@ -147,23 +160,21 @@ Test(derive, does_nothing_for_the_state_of_a_process)
         { PMIX_EXIT_CODE, true, false, 3 }, /* the first registration */
         { PMIX_EXIT_CODE, false, false, 3 }, { PMIX_PROC_STATE_STATUS, false, false, 3 },
         { SX_STARTED_PID, false, false, 3 }, { PMIX_REINCARNATION, false, false, 3 },
-        { PMIX_APPNUM, true, false, 3 },     { PMIX_EXIT_CODE, true, true, 3 },
-        { PMIX_EXIT_CODE, true, false, 2 },  { PMIX_EXIT_CODE, false, false, 2 },
+        { PMIX_PROC_PID, false, false, 3 },  { PMIX_APPNUM, true, false, 3 },
+        { PMIX_EXIT_CODE, true, true, 3 },   { PMIX_EXIT_CODE, true, false, 2 },
+        { PMIX_EXIT_CODE, false, false, 2 },
     };
 
     make(3, 3, 0, NULL, NULL);
     for (uint32_t i = 0; i < SX_COUNT(rows); i++) {
         const uint32_t value = 7 + i, rank = 1;
-        pmix_info_t its[2], info;
-        pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = its };
+        pmix_info_t info;
 
         job->local_count = rows[i].local_count;
-        PMIx_Info_load(&its[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
-        PMIx_Info_load(&its[1], rows[i].key, &value, PMIX_UINT32);
         if (rows[i].is_flat) {
             PMIx_Info_load(&info, rows[i].key, &value, PMIX_UINT32);
         } else {
-            PMIx_Info_load(&info, PMIX_PROC_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
+            of_rank_1(&info, rows[i].key, value);
         }
         (void)sx_store_unset(&job->store, SX_REALM_JOB, 2, PMIX_APPNUM);
         cr_assert_eq(sx_jobinfo_check("job", job, &info, 1), PMIX_SUCCESS);
@@ -171,6 +182,40 @@ Test(derive, does_nothing_for_the_state_of_a_process)
         cr_expect_eq(number(SX_REALM_JOB, rows[i].is_flat ? SX_ROW_JOB : rank, rows[i].key), value);
         cr_expect_eq(number(SX_REALM_JOB, 2, PMIX_APPNUM) != NONE, rows[i].derives, "row %u: %s", i,
                      rows[i].key);
+        PMIx_Info_destruct(&info);
+    }
+}
+
+/* Values follow from a resource as well, which is there when all has been derived. */
+Test(derive, follows_the_resources_at_the_next_state_of_a_process)
+{
+    static const struct {
+        const char *why;
+        enum sx_jobinfo_way way;
+        uint32_t app;
+        bool derives;
+    } rows[] = {
+        { "nothing is registered", SX_JOBINFO_FILL, NONE_GIVEN, false },
+        { "rank 1 gets an application", SX_JOBINFO_GIVE, 1, true },
+        { "it has one", SX_JOBINFO_FILL, 2, false },
+        { "it is taken back", SX_JOBINFO_REMOVE, 1, true },
+    };
+
+    make(3, 3, 0, NULL, NULL);
+    cr_assert_eq(sx_jobinfo_store(&server, job, NULL, 0), PMIX_SUCCESS);
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        pmix_info_t info;
+
+        if (rows[i].app != NONE_GIVEN) {
+            of_rank_1(&info, PMIX_APPNUM, rows[i].app);
+            cr_assert_eq(sx_jobinfo_apply(&server, job, &info, 1, rows[i].way), PMIX_SUCCESS);
+            PMIx_Info_destruct(&info);
+        }
+        (void)sx_store_unset(&job->store, SX_REALM_JOB, 2, PMIX_APPNUM);
+        of_rank_1(&info, PMIX_EXIT_CODE, 3);
+        cr_assert_eq(sx_jobinfo_store(&server, job, &info, 1), PMIX_SUCCESS);
+        cr_expect_eq(number(SX_REALM_JOB, 2, PMIX_APPNUM) != NONE, rows[i].derives, "%s",
+                     rows[i].why);
         PMIx_Info_destruct(&info);
     }
 }
