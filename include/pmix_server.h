@@ -244,10 +244,11 @@ PMIX_EXPORT pmix_status_t PMIx_server_finalize(void);
 /* ---- Namespaces and clients ------------------------------------------------------------------ */
 
 /* Tell the server of a job: @nlocalprocs processes of it run on this node, @info is its data.
- * Must be done before its clients start. A second call adds data. @info stays the caller's, and
- * must last until the callback is called. PMIX_ERR_TYPE_MISMATCH: a size, rank or id is no integer, or a host name or map no
- * text; PMIX_ERR_BAD_PARAM: a map, array or value that cannot be stored. The log names the key. A call
- * that is refused registers and changes nothing.
+ * Must be done before its clients start. A further call adds data, replaces values that it gives
+ * again, such as a rank's state, and keeps the rest: 0 for @nlocalprocs keeps the number. @info stays
+ * the caller's, and must last until the callback is called. PMIX_ERR_TYPE_MISMATCH: a size, rank or id
+ * is no integer, or a host name or map no text; PMIX_ERR_BAD_PARAM: a map, array or value that cannot
+ * be stored. The log names the key. A call that is refused registers and changes nothing.
  * The name is the host's, whoever has it: tools of that name are disconnected, and connected
  * processes, groups and invitations of that name end. So it is with the first
  * PMIx_server_register_client. A host that registers STEM, STEM.N or STEM@N (N is decimal), or whose

@@ -52,10 +52,21 @@ static struct registration *registration_new(const char *nspace, pmix_status_t *
 }
 
 /* The user that may read a job without a process here: the one that the host names, or else the one
- * this server is for. */
-static uid_t user_of(const struct sx_server *server, const struct sx_nspace_options *options)
+ * this server is for.  A later registration may leave it out, and the number: both stay. */
+static void announced(const struct sx_server *server, struct sx_nspace *nspace,
+                      const struct registration *registration)
 {
-    return options->uid.given ? (uid_t)options->uid.number : server->client_uid;
+    const struct sx_nspace_options *const options = &registration->options;
+
+    if (options->uid.given || !nspace->registered) {
+        nspace->uid = options->uid.given ? (uid_t)options->uid.number : server->client_uid;
+    }
+    if (registration->local_count > 0 || !nspace->registered) {
+        nspace->local_count = (uint32_t)registration->local_count;
+    }
+    if (nspace->job_size == 0) {
+        nspace->job_size = sx_jobinfo_job_size(registration->info, registration->ninfo);
+    }
 }
 
 /* ---- namespaces ---------------------------------------------------------------------------- */
@@ -151,11 +162,7 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
         return rc;
     }
     sx_nspace_yield(server, nspace);
-    nspace->uid = user_of(server, &registration->options);
-    nspace->local_count = (uint32_t)registration->local_count;
-    if (nspace->job_size == 0) {
-        nspace->job_size = sx_jobinfo_job_size(registration->info, registration->ninfo);
-    }
+    announced(server, nspace, registration);
     if (nspace->session >= SX_SESSION_NONE) {
         nspace->session = sx_jobinfo_session(registration->info, registration->ninfo);
         sx_publish_session_notified(server, nspace);

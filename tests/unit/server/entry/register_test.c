@@ -105,6 +105,48 @@ Test(register, forgets_what_is_taken_back_and_what_never_was)
     expect(true, true, true, false, "another job of that name");
 }
 
+struct said {
+    uint32_t uid, here;
+};
+
+static pmix_status_t look_at_said(struct sx_server *server, void *arg)
+{
+    struct said *const seen = arg;
+    const struct sx_nspace *const nspace = sx_nspace_find(server, "job");
+
+    *seen = (struct said){ nspace->uid, nspace->local_count };
+    return PMIX_SUCCESS;
+}
+
+/* A host reports ends and process ids by later registrations, which need not repeat all. */
+Test(register, keeps_what_a_later_registration_leaves_out)
+{
+    static const struct {
+        const char *why;
+        uint32_t uid; /* UINT32_MAX: left out */
+        int here;
+        struct said want;
+    } rows[] = {
+        { "the first", 1001, 3, { 1001, 3 } },
+        { "neither is said", UINT32_MAX, 0, { 1001, 3 } },
+        { "another number", UINT32_MAX, 4, { 1001, 4 } },
+        { "another user", 1002, 0, { 1002, 4 } },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct said seen;
+        pmix_info_t info;
+
+        PMIx_Info_load(&info, PMIX_USERID, &rows[i].uid, PMIX_UINT32);
+        cr_assert_eq(PMIx_server_register_nspace("job", rows[i].here, &info,
+                                                 rows[i].uid != UINT32_MAX, NULL, NULL),
+                     PMIX_OPERATION_SUCCEEDED);
+        hosted_call(look_at_said, &seen);
+        cr_expect_eq(seen.uid, rows[i].want.uid, "%s: user %u", rows[i].why, seen.uid);
+        cr_expect_eq(seen.here, rows[i].want.here, "%s: %u here", rows[i].why, seen.here);
+    }
+}
+
 /* A host may register clients first: then there is no size to compare with. */
 Test(register, notifies_once_of_ranks_beyond_the_size_of_their_job)
 {
