@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,17 +47,34 @@ static void session_look(void *arg, int dir_fd, const char *name)
     close(fd); /* and with it the lock */
 }
 
+/* The folder @dir_fd and a slash.  Return: "" when /proc does not show it. */
+static const char *folder_of(int dir_fd, char folder[PATH_MAX])
+{
+    char link[32];
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", dir_fd);
+    const ssize_t len = readlink(link, folder, PATH_MAX - 2);
+
+    if (len <= 0) {
+        return "";
+    }
+    folder[len] = '/';
+    folder[len + 1] = '\0';
+    return folder;
+}
+
 static void contact_look(void *arg, int dir_fd, const char *name)
 {
     const struct place *const place = arg;
     static struct sx_contact contact; /* large */
+    char folder[PATH_MAX];
     const char *why;
 
     if (strncmp(name, "pmix.", 5) == 0 &&
         sx_contact_read(dir_fd, name, &contact, &why) == PMIX_SUCCESS &&
         sx_contact_is_stale(&contact)) {
-        sx_doctor_find(place->doctor, SX_DOCTOR_CONTACT, "%s, of process %d, which has ended", name,
-                       (int)contact.pid);
+        sx_doctor_find(place->doctor, SX_DOCTOR_CONTACT, "%s%s, of process %d, which has ended",
+                       folder_of(dir_fd, folder), name, (int)contact.pid);
     }
 }
 

@@ -42,7 +42,7 @@ printf 'gone.0;unix:@shmix-%s-1-2-abcdef\nshmix 1\n1\n%s:%s\n' "$(id -u)" "$(id 
     >"$TMPDIR/pmix.$(uname -n).tool.gone"
 chmod 600 "$TMPDIR/pmix.$(uname -n).tool.gone"
 expect_finds "^warning  session: $TMPDIR/shmix-$(id -u)-1-a1b2c3 of user "
-expect_finds '^warning  contact: pmix\..*\.tool\.gone, of process 1, '
+expect_finds "^warning  contact: $(realpath "$TMPDIR")/pmix\..*\.tool\.gone, of process 1, "
 expect_worst
 rm -r "$TMPDIR"/*
 TMPDIR=$work/nothing expect_finds '^problem  tmpdir: .*/nothing: No such file or directory$'
