@@ -357,14 +357,31 @@ static uint32_t mapped_on(const struct sx_nodemap *map, uint32_t node)
     return count;
 }
 
+/* Without a map there is one number to compare with: no more can be here than there are. */
+static void here_size_judge(struct sx_nspace *nspace)
+{
+    if (nspace->job_size == 0 || nspace->local_count <= nspace->job_size || nspace->here_logged) {
+        return;
+    }
+    nspace->here_logged = true;
+    sx_log(SX_LOG_WARN,
+           "nlocalprocs of %s is %u, and its PMIX_JOB_SIZE is %u: its fences and events wait for "
+           "a process that cannot come; give the host's PMIx_server_register_nspace no more than "
+           "the size",
+           nspace->name, nspace->local_count, nspace->job_size);
+}
+
 /* The host has said how many processes are here, and its map says it, too. */
 static void here_judge(const struct reading *reading)
 {
     struct sx_nspace *const nspace = reading->nspace;
     const uint32_t own = sx_derive_own_node(reading->server, nspace, &reading->map);
 
-    if (reading->map.rank_count == 0 || own == UINT32_MAX || nspace->local_count == 0 ||
-        nspace->here_logged) {
+    if (reading->map.rank_count == 0) {
+        here_size_judge(nspace);
+        return;
+    }
+    if (own == UINT32_MAX || nspace->local_count == 0 || nspace->here_logged) {
         return;
     }
     const uint32_t mapped = mapped_on(&reading->map, own);

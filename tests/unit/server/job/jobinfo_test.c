@@ -732,6 +732,34 @@ Test(jobinfo, with_two_numbers_of_local_processes_is_notified_of)
     }
 }
 
+/* Fences and events would wait for a process that cannot come. */
+Test(jobinfo, with_more_local_processes_than_processes_is_notified_of)
+{
+    static const struct {
+        const char *name;
+        uint32_t size; /* 0: not given */
+        int here, lines;
+    } rows[] = {
+        { "more", 2, 3, 1 }, { "same", 2, 2, 0 }, { "fewer", 2, 1, 0 }, { "unknown", 0, 3, 0 }
+    };
+    const int log_fd = test_capture_stderr();
+    struct list list = { .count = 0 };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        char line[80];
+
+        for (int again = 0; again < 2; again++) {
+            if (rows[i].size != 0) {
+                add_u32(&list, PMIX_JOB_SIZE, rows[i].size);
+            }
+            job(rows[i].name, rows[i].here, &list);
+        }
+        snprintf(line, sizeof(line), "nlocalprocs of %s is %d, and its PMIX_JOB_SIZE is %u",
+                 rows[i].name, rows[i].here, rows[i].size);
+        cr_expect_eq(test_count_lines(log_fd, line), rows[i].lines, "%s", rows[i].name);
+    }
+}
+
 /* Lists of ranks have no nodes then. */
 Test(jobinfo, with_one_map_alone_is_notified_of)
 {
