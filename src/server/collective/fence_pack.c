@@ -58,7 +58,7 @@ static pmix_status_t host_call(struct sx_collective *collective, struct sx_blob 
 static pmix_status_t member_begin(struct sx_fence_pack *pack)
 {
     struct sx_member *const member = &pack->collective->members.all[pack->next++];
-    const struct sx_client *const client = member->client;
+    struct sx_client *const client = member->client;
 
     if (client->nspace == NULL) {
         return PMIX_SUCCESS;
@@ -157,21 +157,22 @@ static void pack_end(struct sx_fence_pack *pack, pmix_status_t rc)
     }
 }
 
-/* Something of it was packed anew.  Without a pause that seldom happens again. */
-static bool has_restarted(const struct sx_fence_pack *pack)
+/* Return: how often something of its member was packed anew. */
+static unsigned restarts(const struct sx_fence_pack *pack)
 {
-    return pack->is_begun &&
-           (pack->is_whole ? pack->rank.restarts > 0 || pack->rank.value.restarts > 0
-                           : pack->news.value.restarts > 0);
+    return !pack->is_begun  ? 0
+           : pack->is_whole ? sx_rank_pack_restarts(&pack->rank)
+                            : pack->news.value.restarts;
 }
 
 static bool entry_step(struct sx_steps_entry *entry, size_t *left)
 {
     struct sx_fence_pack *const pack = SX_CONTAINER(entry, struct sx_fence_pack, entry);
+    const unsigned before = restarts(pack);
     const pmix_status_t rc = pack_step(pack, left);
 
     if (rc == PMIX_ERR_WOULD_BLOCK) {
-        entry->is_long |= has_restarted(pack);
+        entry->is_anew = restarts(pack) > before;
         return false;
     }
     pack_end(pack, rc);

@@ -77,10 +77,11 @@ static void packed(struct request *request, pmix_status_t status)
 static bool pack_some(struct sx_steps_entry *entry, size_t *left)
 {
     struct request *const request = SX_CONTAINER(entry, struct request, entry);
+    const unsigned before = sx_rank_pack_restarts(&request->pack);
     const pmix_status_t rc = request_step(request, left);
 
-    if (rc == PMIX_ERR_WOULD_BLOCK) { /* too many restarts would cost a copy in one turn */
-        entry->is_long |= request->pack.restarts > 0 || request->pack.value.restarts > 0;
+    if (rc == PMIX_ERR_WOULD_BLOCK) {
+        entry->is_anew = sx_rank_pack_restarts(&request->pack) > before;
         return false;
     }
     packed(request, rc);

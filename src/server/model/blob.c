@@ -196,8 +196,6 @@ static void *message_begin(struct sx_blob *messages, const char *key, const stru
 
 /* ---- values in steps ----------------------------------------------------------------------- */
 
-#define PACK_RESTARTS_MAX 3u /* then it is copied at once */
-
 /* A value in a store that other nodes may see. */
 struct found {
     const struct sx_store_writer *store;
@@ -220,7 +218,7 @@ static void value_drop(struct sx_value_pack *pack, struct sx_blob *blob)
     }
 }
 
-/* The next value begins: it may change as often as this one. */
+/* The next value begins. */
 static void value_leave(struct sx_value_pack *pack, struct sx_blob *blob)
 {
     value_drop(pack, blob);
@@ -257,7 +255,9 @@ static bool value_begin(struct sx_value_pack *pack, struct sx_blob *blob, const 
     pack->restarts += pack->body != NULL;
     value_drop(pack, blob);
     pack->message = blob->size;
+    pack->store = found->store;
     pack->generation = found->store->generation;
+    pack->len = item->cell.len;
     pack->copied = 0;
     const char *const at = is_qualified && !legend_add(blob, found)
                                ? NULL
@@ -275,33 +275,56 @@ static void spend(size_t *left, size_t cost)
 }
 
 /* Append a part of the value; what is in front of it counts as well.  Nothing is overwritten in a
- * store: the same place in the same generation is the same value. */
+ * generation of a store: a value that has changed meanwhile is still there as it was, and the
+ * change is later than what is packed. */
 static pmix_status_t value_step(struct sx_value_pack *pack, struct sx_blob *blob,
                                 const struct found *found, size_t *left)
 {
-    const struct sx_item *const item = &found->item;
-    const bool is_begun = pack->body != NULL && pack->body == item->body &&
+    const bool is_begun = pack->body != NULL && pack->store == found->store &&
                           pack->generation == found->store->generation;
 
     if (!is_begun && !value_begin(pack, blob, found)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     spend(left, is_begun ? 0 : pack->message_body - pack->message);
-    const uint64_t rest = item->cell.len - pack->copied;
-    const size_t size = rest < *left || pack->restarts > PACK_RESTARTS_MAX ? rest : *left;
+    const uint64_t rest = pack->len - pack->copied;
+    const size_t size = rest < *left ? rest : *left;
 
     if (size > 0) {
         memcpy(blob->bytes + pack->message_body + pack->copied,
-               (const char *)item->body + pack->copied, size);
+               (const char *)pack->body + pack->copied, size);
     }
     pack->copied += size;
     spend(left, size);
-    if (pack->copied < item->cell.len) {
+    if (pack->copied < pack->len) {
         return PMIX_ERR_WOULD_BLOCK;
     }
     pack->body = NULL;
     pack->restarts = 0;
     return PMIX_SUCCESS;
+}
+
+/* Of a pack with so many restarts each step is twice as long as with one less, but for the first
+ * ones.  So it ends, however often its store is renewed, and never copies much more in a step than
+ * the renewals do.  Return: how often twice. */
+static unsigned doublings(unsigned restarts)
+{
+    const unsigned free_ones = 3, most = 16;
+
+    return restarts <= free_ones ? 0 : restarts - free_ones < most ? restarts - free_ones : most;
+}
+
+static size_t doubled(size_t left, unsigned times)
+{
+    return left > SIZE_MAX >> times ? SIZE_MAX : left << times;
+}
+
+/* Of *left, doubled so often, @some is left over. */
+static pmix_status_t step_end(size_t *left, size_t some, unsigned times, pmix_status_t rc)
+{
+    some >>= times;
+    *left = rc == PMIX_ERR_WOULD_BLOCK ? 0 : some < *left ? some : *left;
+    return rc;
 }
 
 /* All messages of the section at @section are there. */
@@ -322,6 +345,7 @@ static void section_seal(struct sx_blob *blob, size_t at)
  * before: its column stays, and says where to look again.  Only the renewal of the second store
  * removes such a column: then both are walked again, but not as often as a client likes. */
 enum { PACK_STORE, PACK_REMOTE, PACK_PHASES };
+#define PACK_RETURNS_MAX 3u
 
 static bool has_moves(const struct sx_rank_pack *pack)
 {
@@ -416,13 +440,12 @@ static bool walks_again(struct sx_rank_pack *pack, struct sx_blob *blob,
                         const struct sx_store_writer *store)
 {
     if (pack->phase != PACK_REMOTE || !has_moves(pack) ||
-        store->generation == pack->remote_generation || pack->returns == PACK_RESTARTS_MAX) {
+        store->generation == pack->remote_generation || pack->returns == PACK_RETURNS_MAX) {
         return false;
     }
     pack->returns++;
     pack->messages = pack->first;
     walk_again(pack, blob);
-    pack->restarts = 0;
     walks_begin(pack);
     return true;
 }
@@ -449,11 +472,9 @@ pmix_status_t sx_rank_pack_begin(struct sx_rank_pack *pack, struct sx_blob *blob
     return rc;
 }
 
-pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob, size_t *left)
+static pmix_status_t phases_step(struct sx_rank_pack *pack, struct sx_blob *blob, size_t *left)
 {
     while (pack->phase < PACK_PHASES) {
-        size_t all = SIZE_MAX;
-        size_t *const some = pack->restarts > PACK_RESTARTS_MAX ? &all : left;
         const struct sx_store_writer *const store = phase_store(pack);
 
         if (store != NULL && walks_again(pack, blob, store)) {
@@ -463,7 +484,7 @@ pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob,
             walk_again(pack, blob);
             continue;
         }
-        const pmix_status_t rc = store != NULL ? store_step(pack, blob, store, some) : PMIX_SUCCESS;
+        const pmix_status_t rc = store != NULL ? store_step(pack, blob, store, left) : PMIX_SUCCESS;
 
         if (rc != PMIX_SUCCESS) {
             return rc;
@@ -472,6 +493,15 @@ pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob,
     }
     section_seal(blob, pack->section);
     return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob, size_t *left)
+{
+    const unsigned times = doublings(sx_rank_pack_restarts(pack));
+    size_t some = doubled(*left, times);
+    const pmix_status_t rc = phases_step(pack, blob, &some);
+
+    return step_end(left, some, times, rc);
 }
 
 pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *client)
@@ -554,8 +584,9 @@ static pmix_status_t messages_step(struct sx_news_pack *pack, struct sx_blob *bl
 }
 
 pmix_status_t sx_news_pack_begin(struct sx_news_pack *pack, struct sx_blob *blob,
-                                 const struct sx_client *client)
+                                 struct sx_client *client)
 {
+    client->news.sent = sx_news_end(&client->news);
     *pack = (struct sx_news_pack){ .client = client,
                                    .at = client->news.gone,
                                    .end = sx_news_end(&client->news),
@@ -591,7 +622,7 @@ static void arrived_skip(struct sx_news_pack *pack, struct sx_blob *blob)
     }
 }
 
-pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob, size_t *left)
+static pmix_status_t news_step(struct sx_news_pack *pack, struct sx_blob *blob, size_t *left)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -610,7 +641,16 @@ pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob,
     return rc;
 }
 
-pmix_status_t sx_blob_add_news(struct sx_blob *blob, const struct sx_client *client)
+pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob, size_t *left)
+{
+    const unsigned times = doublings(pack->value.restarts);
+    size_t some = doubled(*left, times);
+    const pmix_status_t rc = news_step(pack, blob, &some);
+
+    return step_end(left, some, times, rc);
+}
+
+pmix_status_t sx_blob_add_news(struct sx_blob *blob, struct sx_client *client)
 {
     const size_t before = blob->size;
     size_t left = SIZE_MAX;

@@ -64,6 +64,7 @@ struct sx_news {
     size_t copied;     /* bytes behind the end, of a message that does not count yet; 0: none */
     uint64_t gone;     /* the position of the first */
     uint64_t referred; /* the position behind the last reference; 0: none */
+    uint64_t sent;     /* the position before which somebody has begun to send them */
 };
 
 static inline uint64_t sx_news_end(const struct sx_news *news)
@@ -136,14 +137,16 @@ pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uin
 pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *client);
 
 /* Append a section with the news of the rank, and with the values to which they refer. */
-pmix_status_t sx_blob_add_news(struct sx_blob *blob, const struct sx_client *client);
+pmix_status_t sx_blob_add_news(struct sx_blob *blob, struct sx_client *client);
 
 /* A value of a store, of which a part has been copied; zeroed: there is none. */
 struct sx_value_pack {
+    const struct sx_store_writer *store;
     const void *body; /* NULL: none */
-    uint64_t generation, copied;
+    uint64_t len, copied;
+    uint64_t generation;
     size_t message, message_body; /* offsets in the blob */
-    unsigned restarts;            /* it has changed, or moved, meanwhile */
+    unsigned restarts;            /* it has moved meanwhile */
 };
 
 /* Append the news in steps: those that the rank has at the first one. */
@@ -154,9 +157,10 @@ struct sx_news_pack {
     size_t section, messages;       /* offsets in the blob: of the section, and of its messages */
     struct sx_value_pack value;     /* to which they refer */
 };
-/* Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+/* A value that is put again from now on is news again.  Return: PMIX_SUCCESS,
+ * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_news_pack_begin(struct sx_news_pack *pack, struct sx_blob *blob,
-                                 const struct sx_client *client);
+                                 struct sx_client *client);
 /* Copy about *left bytes, and count them down.  Return: PMIX_SUCCESS: the section is complete;
  * PMIX_ERR_WOULD_BLOCK: another step is needed; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob, size_t *left);
@@ -174,11 +178,16 @@ struct sx_rank_pack {
     uint64_t remote_generation;     /* ... and of the other store, 0: there was none */
     struct sx_value_pack value;
     unsigned restarts; /* in this phase: the store has been renewed meanwhile ... */
-    unsigned returns;  /* ... and both: a value may have been missed */
+    unsigned returns;  /* ... and both are walked again, as a value may have been missed */
 };
 pmix_status_t sx_rank_pack_begin(struct sx_rank_pack *pack, struct sx_blob *blob,
                                  const struct sx_client *client);
 pmix_status_t sx_rank_pack_step(struct sx_rank_pack *pack, struct sx_blob *blob, size_t *left);
+/* Return: how often something was packed anew. */
+static inline unsigned sx_rank_pack_restarts(const struct sx_rank_pack *pack)
+{
+    return pack->restarts + pack->value.restarts;
+}
 
 /* One of several blobs that a host has concatenated. */
 struct sx_blob_view {

@@ -129,8 +129,9 @@ pmix_status_t sx_news_refer(struct sx_news *news, const char *key)
     const struct sx_news_reference *const last = reference_before(news, news->referred);
     struct sx_news_reference reference = { .newer = 0 };
 
-    if (last != NULL && news->referred == sx_news_end(news) && strcmp(last->key, key) == 0) {
-        return PMIX_SUCCESS;
+    if (last != NULL && news->referred == sx_news_end(news) && news->referred > news->sent &&
+        strcmp(last->key, key) == 0) {
+        return PMIX_SUCCESS; /* nobody has begun to send it */
     }
     uint8_t *const at = message_begin(news, SX_NEWS_REFERENCE, sizeof(reference));
 

@@ -121,6 +121,14 @@ struct sx_steps_entry *sx_steps_queue_first(const struct sx_steps_queue *queue)
     return entry != NULL ? entry : first_of(&queue->shorts);
 }
 
+/* The others of its kind come first. */
+static void last_make(struct sx_steps_queue *queue, struct sx_steps_entry *entry)
+{
+    entry->is_anew = false;
+    sx_list_remove(&entry->link);
+    sx_steps_queue_add(queue, entry);
+}
+
 /* Do up to @some pieces of the first short entry, which is behind the others then.  Its end may
  * begin other work, which counts *@left down, too. */
 static void short_do(const struct sx_steps *steps, struct sx_steps_queue *queue,
@@ -132,9 +140,9 @@ static void short_do(const struct sx_steps *steps, struct sx_steps_queue *queue,
     *left -= some;
     if (!fn(entry, &rest)) {
         entry->done += some;
-        entry->is_long = entry->is_long || entry->done >= SX_STEPS_SHORT_TURNS * steps->max;
-        sx_list_remove(&entry->link);
-        sx_steps_queue_add(queue, entry);
+        entry->is_long = entry->is_long || entry->is_anew ||
+                         entry->done >= SX_STEPS_SHORT_TURNS * steps->max;
+        last_make(queue, entry);
     }
     *left += rest;
 }
@@ -157,7 +165,12 @@ bool sx_steps_queue_do(const struct sx_steps *steps, struct sx_steps_queue *queu
 
     shorts_do(steps, queue, fn, sx_list_empty(&queue->longs) ? 0 : *left / 4 * 3, left);
     while (is_done && *left > 0 && !sx_list_empty(&queue->longs)) {
-        is_done = fn(first_of(&queue->longs), left);
+        struct sx_steps_entry *const entry = first_of(&queue->longs);
+
+        is_done = fn(entry, left);
+        if (!is_done && entry->is_anew) {
+            last_make(queue, entry);
+        }
     }
     shorts_do(steps, queue, fn, 0, left);
     return sx_list_empty(&queue->shorts) && sx_list_empty(&queue->longs);

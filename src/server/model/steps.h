@@ -58,13 +58,15 @@ void sx_steps_later(struct sx_steps *steps);
  *
  * A short entry overtakes the long ones: the short ones take turns, and have a quarter of the
  * pieces.  Long ones are done one after the other with the rest: so only the first of them holds
- * much memory, and what is read for it seldom changes meanwhile. */
+ * much memory, and what is read for it seldom changes meanwhile.  If it changes all the same, the
+ * entry goes behind the others: they do not wait for what is done again and again. */
 #define SX_STEPS_SHORT_TURNS 2u
 #define SX_STEPS_ROUND_PARTS 8u /* of the pieces of a turn, for one short entry at a time */
 struct sx_steps_entry {
     struct sx_list link;
-    size_t done;  /* pieces; zeroed before it is added */
-    bool is_long; /* its owner may set it: the entry is better done without a pause */
+    size_t done; /* pieces; zeroed before it is added */
+    bool is_long;
+    bool is_anew; /* its owner sets it: pieces have to be done again */
 };
 struct sx_steps_queue {
     struct sx_list shorts, longs;

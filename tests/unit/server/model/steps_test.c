@@ -93,6 +93,7 @@ struct entry {
     struct sx_steps_entry link;
     size_t left;
     unsigned turn; /* in which it was done */
+    unsigned anew; /* so often all of it is done again */
 };
 
 static unsigned queue_turn;
@@ -104,6 +105,12 @@ static bool entry_do(struct sx_steps_entry *it, size_t *budget)
 
     entry->left -= pieces;
     *budget -= pieces;
+    if (entry->anew > 0 && entry->left == 0) { /* all of it */
+        entry->anew--;
+        entry->left = LONG;
+        entry->link.is_anew = true;
+        *budget = 0;
+    }
     if (entry->left > 0) {
         return false;
     }
@@ -197,4 +204,23 @@ Test(steps_queue, a_short_one_ends_whatever_comes_before_it)
         (void)queue_go(&owner, &queue);
     }
     cr_expect_leq(last.turn, 2, "after a part of each: %u", last.turn);
+}
+
+/* Others do not wait for one that is done again and again. */
+Test(steps_queue, one_that_is_done_anew_goes_behind_the_others)
+{
+    struct sx_steps owner;
+    struct sx_steps_queue queue;
+    struct entry again = { .left = LONG, .anew = 10 }, other = { .left = LONG };
+
+    sx_steps_init(&owner, &server, NULL, QUEUE_MAX);
+    sx_steps_queue_init(&queue);
+    sx_steps_queue_add(&queue, &again.link);
+    sx_steps_queue_add(&queue, &other.link);
+    queue_turn = 1;
+    while (again.left > 0 || other.left > 0) {
+        (void)queue_go(&owner, &queue);
+    }
+    cr_expect_leq(other.turn, 2 * LONG / QUEUE_MAX + 3, "%u", other.turn);
+    cr_expect_geq(again.turn, 10 * LONG / QUEUE_MAX);
 }
