@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A recipe for Spack: copy this folder into packages/ of a repository of your own, or
-#     spack repo create site && cp -r packaging/spack/shmix site/packages/ && spack repo add site
+# A recipe for Spack: copy this folder into packages/ of a repository of your own, or, from Spack 1.0 on:
+#     spack repo create . site && cp -r packaging/spack/shmix spack_repo/site/packages/
+#     spack repo add spack_repo/site
+# Before 1.0: spack repo create site && cp -r packaging/spack/shmix site/packages/ && spack repo add site
+try:
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+except ImportError:
+    pass  # before 1.0 it is in spack.package
+
 from spack.package import *
 
 
