@@ -171,6 +171,7 @@ static pmix_status_t turns_begin(struct sx_server *server, void *arg)
     (void)server;
     (void)arg;
     turns.count = 0;
+    turns.cpu_ns = 0; /* this turn may have sorted those of the row before */
     return PMIX_SUCCESS;
 }
 
