@@ -25,7 +25,7 @@ static void process_make(uint32_t index, const char *nspace, uint32_t rank, uint
     processes[index].named = nspace != NULL;
     snprintf(processes[index].nspace, sizeof(processes[index].nspace), "%s",
              nspace != NULL ? nspace : "");
-    snprintf(processes[index].library, sizeof(processes[index].library), "shmix 0.1.0");
+    snprintf(processes[index].library, sizeof(processes[index].library), "shmix 1.0.0");
 }
 
 static struct sx_trace_item *item_make(uint32_t index, uint32_t process, uint16_t function,
