@@ -72,7 +72,7 @@ expect 2 '--range' pevent --range PMIX_RANGE_NOWHERE -3100
 expect 2 'EVENT is missing' pevent
 
 # pmix_info
-expect 0 'shmix 0\.' pmix_info
+expect 0 'shmix 1\.' pmix_info
 expect 0 "^libdir:.*/lib\$" pmix_info --path libdir --parsable
 expect 0 'no MCA parameters' pmix_info --param all
 expect 2 "not 'nothing'" pmix_info --path nothing
